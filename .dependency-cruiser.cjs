@@ -50,7 +50,7 @@ const topicArrows = {
 const topics = readdirSync(join(__dirname, 'src/commands'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
-// Packages in the bundle: none is installed with esign-cli (docs/releasing.md). All others are tools.
+// Packages in the bundle: none is installed with esign-cli (docs/contributing/releases.md). All others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
   '@aws-sdk/s3-request-presigner',

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { Mixed } from './test/support/order.ts';
 
-/** Measuring coverage slows every process down, so tests that depend on the clock get a second try. For CI, see scripts/vitest.js. */
-const retry = process.env.ESIGN_COVERAGE ? 1 : 0;
-
 /** The sources are loaded once per process and not once per file, which is half of the time that unit tests take. */
 const shared = {
   pool: 'forks' as const,
@@ -24,6 +21,27 @@ const tags = [{ name: 'full', description: 'runs in npm run test:full only' }];
 /** `ESIGN_SHUFFLE=1 npm test` runs files and tests in a random order, whose seed is printed; `--sequence.seed N` repeats it. */
 const order = process.env.ESIGN_SHUFFLE ? { shuffle: true } : { sequencer: Mixed };
 
+/** Projects whose tests run commands: in their own process, or as processes. */
+const commands = {
+  ...shared,
+  tags,
+  globalSetup: ['scripts/in-process.js'],
+  setupFiles: ['test/support/tidy.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // Many of them wait: for retries, for signals, for the processes they start.
+  maxWorkers: availableParallelism() + 3,
+};
+
+/** Projects that `npm run test:full` runs one after another. */
+const nightly = {
+  tags,
+  globalSetup: ['scripts/in-process.js'],
+  env,
+  testTimeout: 600_000,
+  hookTimeout: 120_000,
+};
+
 export default defineConfig({
   test: {
     tags,
@@ -38,21 +56,12 @@ export default defineConfig({
           // Their import of when-exit gets the alias above only when Vite loads them.
           server: { deps: { inline: ['conf', 'atomically'] } },
           include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/e2e/**',
-            'test/faults/**',
-            'test/browser/**',
-            'test/contract/**',
-            'test/mutation/**',
-            'test/rgw/**',
-          ],
-          setupFiles: ['test/support/coverage.ts', 'test/support/tidy.ts', 'test/support/fence.ts'],
+          exclude: ['test/promises/**', 'test/process/**', 'test/nightly/**'],
+          setupFiles: ['test/support/tidy.ts', 'test/support/fence.ts'],
           env,
           restoreMocks: true,
-          retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Some tests wait in real time. Each additional worker takes seconds to load, so there are fewer than below.
           maxWorkers: availableParallelism() + 2,
           maxConcurrency: 10,
           sequence: { ...order, groupOrder: 0 },
@@ -60,54 +69,52 @@ export default defineConfig({
       },
       {
         test: {
+          ...commands,
+          name: 'promises',
+          include: ['test/promises/**/*.test.ts'],
+          sequence: { ...order, groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...commands,
+          name: 'process',
+          include: ['test/process/**/*.test.ts'],
+          sequence: { ...order, groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...nightly,
           name: 'browser',
-          globalSetup: ['scripts/in-process.js'],
-          tags,
-          include: ['test/browser/**/*.test.ts'],
-          retry,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          include: ['test/nightly/browser/**/*.test.ts'],
           sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
-          name: 'rgw',
-          globalSetup: ['scripts/in-process.js'],
-          include: ['test/rgw/**/*.test.ts'],
-          env,
-          retry,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          ...nightly,
+          name: 'docs',
+          include: ['test/nightly/docs/**/*.test.ts'],
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...nightly,
+          name: 'ceph',
+          include: ['test/nightly/ceph/**/*.test.ts'],
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },
       },
       {
         test: {
-          name: 'faults',
-          globalSetup: ['scripts/in-process.js'],
-          include: ['test/faults/**/*.test.ts'],
+          ...nightly,
+          name: 'nightly',
+          include: ['test/nightly/*.test.ts'],
           setupFiles: ['test/support/fence.ts'],
-          testTimeout: 600_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          ...shared,
-          tags,
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['scripts/in-process.js'],
-          setupFiles: ['test/support/coverage.ts', 'test/support/tidy.ts'],
-          retry,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          // Run after the unit tests, because each of these starts processes.
-          sequence: { ...order, groupOrder: 1 },
-          // Many of them wait: for retries, for signals, for the processes they start.
-          maxWorkers: availableParallelism() + 3,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

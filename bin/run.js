@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// This is CommonJS, which Node starts faster than an ES module (docs/decisions/0008).
+// This is CommonJS, which Node starts faster than an ES module (docs/contributing/decisions/0008).
 const { existsSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 

@@ -5,7 +5,7 @@ import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
 // Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
-// --quick uses small numbers, to check that everything works. --write updates the table in docs/benchmarks.md.
+// --quick uses small numbers, to check that everything works. --write updates the table in docs/contributing/benchmarks.md.
 const root = join(import.meta.dirname, '..');
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
@@ -51,7 +51,7 @@ process.stderr.write(`Total: ${((Date.now() - began) / 60_000).toFixed(1)} minut
 const machine = `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'an unknown kind'}`;
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 if (process.argv.includes('--write')) {
-  const file = join(root, 'docs/benchmarks.md');
+  const file = join(root, 'docs/contributing/benchmarks.md');
   await writeFile(file, page(await readFile(file, 'utf8')));
 }
 

@@ -8,7 +8,7 @@ import { inputsOf } from './notices.js';
 import { firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
- * Creates the bundle (docs/decisions/0008). The code that every command needs is one CommonJS file, dist/program/esign.cjs, in
+ * Creates the bundle (docs/contributing/decisions/0008). The code that every command needs is one CommonJS file, dist/program/esign.cjs, in
  * which a module runs when it is first imported. All other code is in ES modules, split by esbuild. They import shared code from
  * the first file, so that each module exists only once.
  */

@@ -5,9 +5,9 @@ import { ensureBuilt, ensureInstalled, step } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // Runs the end-to-end suite with Prism checking the traffic between the CLI and every sandbox. Fails if a request or a response
-// violates contract/openapi.yaml. For details, see docs/contract-check.md.
+// violates contract/openapi.yaml. For details, see docs/contributing/contract-check.md.
 const root = join(import.meta.dirname, '..');
-const folder = join(root, 'test', 'contract');
+const folder = join(root, 'test/nightly/contract');
 const contract = join(root, 'contract', 'openapi.yaml');
 const say = (line) => process.stderr.write(`${line}\n`);
 
@@ -27,10 +27,10 @@ await step(
   { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
 );
 
-const { judgeOf } = await import('../test/contract/judge.js');
-const { Record } = await import('../test/contract/record.js');
-const { rehearse } = await import('../test/contract/rehearsal.js');
-const { startRelay } = await import('../test/contract/relay.js');
+const { judgeOf } = await import('../test/nightly/contract/judge.js');
+const { Record } = await import('../test/nightly/contract/record.js');
+const { rehearse } = await import('../test/nightly/contract/rehearsal.js');
+const { startRelay } = await import('../test/nightly/contract/relay.js');
 const judge = await judgeOf(contract);
 // First, the check tests itself: it must report every invalid exchange and no valid one.
 const faults = await rehearse(judge);
@@ -49,7 +49,7 @@ const desk = createServer(async (request, response) => {
 await new Promise((resolve) => desk.listen(0, '127.0.0.1', resolve));
 
 const proxy = `http://127.0.0.1:${desk.address().port}`;
-const code = await runVitest(['e2e'], process.argv.slice(2), { ESIGN_E2E_PROXY: proxy });
+const code = await runVitest(['promises', 'process'], process.argv.slice(2), { ESIGN_E2E_PROXY: proxy });
 desk.close();
 for (const relay of relays) relay.close();
 const whole = process.argv.length === 2;

@@ -6,7 +6,7 @@ import { commandStandIns } from './stand-ins.js';
 const root = join(import.meta.dirname, '..');
 
 /** The path of the bundle that contains the program as one function. */
-export const IN_PROCESS_BUNDLE = join(root, 'node_modules/.cache/e2e/in-process.cjs');
+export const IN_PROCESS_BUNDLE = join(root, 'node_modules/.cache/tests/in-process.cjs');
 
 /**
  * Vitest's global setup for the end-to-end tests. Bundles the sources into one CommonJS file whose modules run when a command

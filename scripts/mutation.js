@@ -4,7 +4,7 @@ import { ensureBuilt, ensureInstalled } from './ensure.js';
 import { runScript } from './vitest.js';
 
 // Makes one small change to the sources at a time and runs the unit tests. A change that no test detects could also be made by
-// mistake. An area of test/mutation/areas.json fails if the tests detect less than 90% of its changes;
+// mistake. An area of test/nightly/mutation/areas.json fails if the tests detect less than 90% of its changes;
 // coverage/mutation-AREA.json lists every change. npm run test:mutation [-- AREA…]
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutation');
@@ -20,6 +20,6 @@ const unknown = chosen.filter((area) => !(area in areas));
 if (unknown.length > 0) throw new Error(`No such area: ${unknown.join(', ')}. Areas: ${Object.keys(areas)}`);
 for (const area of chosen.length > 0 ? chosen : Object.keys(areas)) {
   process.stdout.write(`\nArea ${area}\n`);
-  const args = [stryker, 'run', 'test/mutation/stryker.config.mjs'];
+  const args = [stryker, 'run', 'test/nightly/mutation/stryker.config.mjs'];
   if ((await runScript(args, { ...process.env, MUTATION_AREA: area })) !== 0) process.exitCode = 1;
 }

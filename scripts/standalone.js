@@ -9,7 +9,7 @@ import { copyLicenses } from './notices.js';
 import { writeExecutableSbom } from './sbom.js';
 import { baseNode, inject } from './sea.js';
 
-// Creates dist/standalone/esign, a single executable with Node and the whole package. For details, see docs/releasing.md.
+// Creates dist/standalone/esign, a single executable with Node and the whole package. For details, see docs/contributing/releases.md.
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist/standalone');
 const parts = join(out, 'parts');

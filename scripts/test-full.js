@@ -1,11 +1,10 @@
 import { ensureBuilt } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Runs every test: the end-to-end tests with each command as a process, the web pages in a browser, a real S3 service, every
-// snippet in the docs, and the fault suites with small numbers. `npm run test:faults` runs those at full length.
+// Runs what `npm test` leaves out: the tests tagged "full", every snippet in the docs, the pages in a browser, a real S3 service, and
+// the nightly suites (kills, full disks, fuzzing, random campaigns). With --short, as in CI, the suites run small numbers with fixed seeds.
 
-/** Fixed seeds, so that a failure is caused by a change and not by chance. The caller's variables take precedence. */
-const SHORT_FAULTS = {
+const SHORT = {
   FAULT_SEED: '20261121',
   FUZZ_SEED: '20261121',
   BULK_ROWS: '400',
@@ -14,10 +13,11 @@ const SHORT_FAULTS = {
   FUZZ_REQUESTS: '5000',
   FAULT_DISK_CALLS: '2',
   FAULT_KILLS: '5',
+  FIND_ENVELOPES: '2000',
 };
 
 /** The numbers of random runs. `npm test` does fewer. */
-const MORE_RUNS = {
+const LONG = {
   CAMPAIGNS: '40',
   CREATE_CALLS: '1000',
   CREATE_RUNS: '60',
@@ -29,12 +29,9 @@ const MORE_RUNS = {
   WATCH_RUNS: '3',
 };
 
+const words = process.argv.slice(2).filter((word) => word !== '--short');
+const numbers = { ...(process.argv.includes('--short') ? SHORT : LONG), ...process.env };
 await ensureBuilt();
-const words = process.argv.slice(2);
-const suite = await runVitest(['unit', 'e2e', 'browser', 'rgw'], words, {
-  ...MORE_RUNS,
-  ...process.env,
-  ESIGN_REAL: '1',
-});
-const faults = words.length > 0 ? 0 : await runVitest(['faults'], [], { ...SHORT_FAULTS, ...process.env });
-process.exitCode = suite || faults;
+const tagged = await runVitest(['unit', 'promises', 'process'], ['--tags-filter', 'full', ...words], numbers);
+const suites = await runVitest(['docs', 'browser', 'ceph', 'nightly'], words, numbers);
+process.exitCode = tagged || suites;

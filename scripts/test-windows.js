@@ -9,7 +9,7 @@ import { windowsSteps } from './systems/windows.js';
 import { named, startWine } from './systems/wine.js';
 import { install, pack } from './tarball.js';
 
-// Tests the package on Windows, emulated by Wine with Windows' own Node. For details, see docs/releasing.md.
+// Tests the package on Windows, emulated by Wine with Windows' own Node. For details, see docs/contributing/releases.md.
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-windows-'));
 let wine;

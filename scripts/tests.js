@@ -1,7 +1,7 @@
 import { ensureBuilt } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Builds what is out of date, and runs one project of vitest.config.ts: `npm run test:e2e`, `npm run test:e2e -- test/e2e/late.test.ts`.
+// Builds what is out of date, and runs one project of vitest.config.ts: `npm run test:promises`, `npm run test:promises -- test/promises/late.test.ts`.
 
 const [project = 'unit', ...words] = process.argv.slice(2);
 await ensureBuilt();

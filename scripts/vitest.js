@@ -24,7 +24,7 @@ export async function runVitest(projects, words = [], env = {}) {
     let code = await run([]);
     const failed = existsSync(failures) ? readFileSync(failures, 'utf8').split('\n').filter(Boolean) : [];
     // A fault suite that fails only sometimes has found something.
-    const isAgain = process.env.CI && !projects.includes('faults');
+    const isAgain = process.env.CI && !projects.includes('nightly');
     if (code !== 0 && isAgain && failed.length > 0 && failed.length <= MAX_AGAIN) {
       process.stderr.write(`Running again: ${failed.join(' ')}\n`);
       code = await run(failed);

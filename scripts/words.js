@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Fails if a tracked file contains wording that docs/style.md rules out, and prints every match.
+// Fails if a tracked file contains wording that docs/contributing/style.md rules out, and prints every match.
 const SLIPS = [
   [
     /\b(?:is|are|was|were|be|been|gets?) told\b|\btells? (?:of|what|how|why|which|where|when|so)\b/gi,
@@ -40,7 +40,7 @@ const SLIPS = [
 const ALLOWED = /papers(?:\.json|: lines|: z\.)|\.papers\[|"papers"|PAPERS|tamperedPaper/g;
 const isText = (path) => /\.(?:ts|js|mjs|cjs|md|html|css|ya?ml)$/.test(path);
 const isExempt = (path) =>
-  /(?:^|\/)(?:fixtures|node_modules)\/|^(?:CHANGELOG\.md|docs\/style\.md|scripts\/words\.js|docs\/decisions\/)/.test(
+  /(?:^|\/)(?:fixtures|node_modules)\/|^(?:CHANGELOG\.md|docs\/contributing\/style\.md|scripts\/words\.js|docs\/contributing\/decisions\/)/.test(
     path,
   );
 

@@ -16,7 +16,7 @@ const NOT_HERE = 77;
 /** Converts a path on this system to a Windows path. */
 export const named = (path) => `Z:${path.replaceAll('/', '\\')}`;
 
-/** Starts Windows' Node under Debian 13's Wine 10 (see docs/releasing.md). Exits with 77 if that isn't possible. */
+/** Starts Windows' Node under Debian 13's Wine 10 (see docs/contributing/releases.md). Exits with 77 if that isn't possible. */
 export async function startWine(folder) {
   const why = await missingDebian();
   if (why !== undefined) {

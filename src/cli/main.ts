@@ -12,7 +12,7 @@ import { exitCodeOf } from './exit-codes.ts';
 import { bindInvocation, createInvocation, type Invocation } from './invocation.ts';
 import { errorText } from './report.ts';
 
-// Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/decisions/0008).
+// Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/contributing/decisions/0008).
 if (process.versions.v8.startsWith('11.'))
   process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
 

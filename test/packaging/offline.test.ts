@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { snippetsOf } from '../docs/page.ts';
+import { snippetsOf } from '../nightly/docs/page.ts';
 
 /* The commands of docs/offline.md with locally built files. Missing builds are skipped. */
 const root = join(import.meta.dirname, '../..');

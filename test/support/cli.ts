@@ -23,7 +23,7 @@ export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
 /** Only these variables of the caller's environment reach a command: no key, profile, proxy, or color. */
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
 /** Shared by all homes: it only makes commands start faster. */
-const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
+const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/tests');
 /** A process that ignores its signal for this long is killed: longer than the program itself waits (src/cli/interrupt.ts). */
 const PATIENCE_MS = 60_000;
 
@@ -55,7 +55,7 @@ export interface RunOptions {
 
 /** A separate home for a test file: settings, state, and files in one folder that is deleted at the end. */
 export class Home {
-  readonly #folder = join(tmpdir(), `esign-e2e-${randomUUID().slice(0, 13)}`);
+  readonly #folder = join(tmpdir(), `esign-tests-${randomUUID().slice(0, 13)}`);
   readonly #env: Record<string, string>;
   readonly #started: LongRunning[] = [];
   /** The environment of a new home's commands; the others were set by the test. */

@@ -14,7 +14,7 @@ import { IN_PROCESS_BUNDLE } from '../../scripts/in-process.js';
 
 /*
  * Runs the program as a function in the process of the tests: its modules run again for each command, with a separate
- * process object. This saves the start of Node, which is most of the time of a short command (docs/decisions/0013). Real
+ * process object. This saves the start of Node, which is most of the time of a short command (docs/contributing/decisions/0013). Real
  * processes are used for everything else (signals, pipes, a terminal, concurrent runs).
  */
 

@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, jsonLines, type LongRunning, linesOf } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+import { type SlowService, slowService } from '../support/slow-service.ts';
+
+/* Ctrl-C or SIGTERM during a write: everything that was sent is reported, and nothing is sent twice. */
+const home = new Home();
+const CREATE = /^POST \/esign\/envelopes$/;
+const ACTION = /^POST \/esign\/envelopes\//;
+let service: SlowService;
+
+beforeAll(async () => {
+  service = await slowService();
+});
+afterAll(async () => {
+  await home.close();
+  await service.server.close();
+});
+
+const create = (deal: string, ...args: string[]) =>
+  `envelopes create --template tmpl_nda --signer Ada<ada@example.com> --metadata deal=${deal}`
+    .split(' ')
+    .concat(args);
+const envelopesOf = (deal: string) =>
+  [...service.envelopes.values()].filter(({ metadata }) => isRecord(metadata) && metadata.deal === deal);
+const draft = () => {
+  const id = `env_${service.envelopes.size + 1}`;
+  service.envelopes.set(id, { id, status: 'DRAFT', signers: [{ id: 'signer_1', email: 'ada@example.com' }] });
+  return id;
+};
+
+/** Starts a command, and stops it while the service holds back the response to its request. */
+async function stopped(
+  args: readonly string[],
+  options: { signals?: number; arrived?: number; meanwhile?: (running: LongRunning) => Promise<void> } = {},
+) {
+  // A second signal ends a process immediately.
+  const { signals = 1 } = options;
+  const running =
+    signals > 1 ? home.start(args, { env: service.env }) : home.background(args, { env: service.env });
+  const printed: string[] = [];
+  running.child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+  await service.arrived(options.arrived);
+  if (signals > 1) await running.insist();
+  else running.child.kill('SIGTERM');
+  await options.meanwhile?.(running);
+  const { signal } = await running.ended;
+  return { signal, stdout: printed.join(''), stderr: await running.stderr };
+}
+
+/** Runs the command that a message suggests, unchanged. */
+async function runCommandIn(text: string) {
+  const command = /.*`(esign .*?)`/s.exec(text)?.[1];
+  if (command === undefined) throw new Error(`no command in ${text}`);
+  service.answer();
+  return home.shell(command, service.env);
+}
+
+function errorIn(stderr: string): Record<string, unknown> {
+  const last = parseJson(linesOf(stderr).at(-1) ?? '');
+  if (!isRecord(last) || !isRecord(last.error)) throw new Error(`no error in ${stderr}`);
+  return last.error;
+}
+
+describe('a stopped create', () => {
+  it('waits briefly for the response, prints the envelope, and exits with the signal', async () => {
+    service.hold(CREATE);
+    const meanwhile = async (running: LongRunning) => {
+      await running.says(/Press Ctrl-C again to quit/);
+      service.answer();
+    };
+    const { stdout, signal } = await stopped(create('reply', '--send'), { meanwhile });
+    expect([signal, stdout]).toEqual(['SIGTERM', `${envelopesOf('reply')[0]?.id}\tSENT\n`]);
+  });
+
+  it('searches for the request ID if the response takes longer', async () => {
+    service.hold(CREATE);
+    const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
+    expect(signal).toBe('SIGTERM');
+    expect(stderr).toContain('response was lost');
+    expect(envelopesOf('lookup')).toEqual([parseJson(stdout)]);
+  });
+
+  it('reports an unknown outcome if the search finds nothing, with a safe command', async () => {
+    service.hold(/ \/esign\/envelopes$/);
+    const { stdout, stderr, signal } = await stopped(create('unknown', '--json'));
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    const again = await runCommandIn(String(errorIn(stderr).hint));
+    expect(again.code).toBe(0);
+    expect(envelopesOf('unknown')).toEqual([parseJson(again.stdout)]);
+  });
+
+  it('prints the request ID and the command immediately on a second stop, and the command creates no second envelope', async () => {
+    service.hold(CREATE);
+    const subject = `Ada's "$HOME"`;
+    const { stdout, stderr, signal } = await stopped(
+      create('again', '--subject', subject, '--send', '--json'),
+      {
+        signals: 2,
+      },
+    );
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    const error = errorIn(stderr);
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    const [made] = envelopesOf('again');
+    expect(error.message).toContain(isRecord(made?.metadata) ? made.metadata.esignRequestId : '?');
+    const again = await runCommandIn(String(error.hint));
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing new was created')]);
+    expect(envelopesOf('again')).toEqual([parseJson(again.stdout)]);
+    expect(made).toMatchObject({ status: 'SENT', subject });
+  });
+
+  it('leaves the command on the screen after two Ctrl-C on a terminal', async () => {
+    service.hold(CREATE);
+    const [file, ...before] = COMMAND;
+    const env = { ...home.env, ...service.env };
+    const screen = openScreen(file, [...before, ...create('pty', '--send')], { env, columns: 200 });
+    await service.arrived();
+    screen.type('\u0003');
+    await screen.shows('Press Ctrl-C again to quit');
+    // The text comes 300 ms after the first press, and for half a second more presses count as the same.
+    await sleep(250);
+    screen.type('\u0003');
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    const text = screen.written().join('\n');
+    expect(text).toContain('may have been created');
+    expect([(await runCommandIn(text)).code, envelopesOf('pty').length]).toEqual([0, 1]);
+  });
+
+  it('reports that nothing was sent if nothing was', async () => {
+    service.hold(/^GET/);
+    const { stdout, stderr, signal } = await stopped(create('before', '--request-id', 'before'));
+    expect([stdout, stderr, signal]).toEqual(['', expect.stringMatching(/^Stopped before .*\n$/), 'SIGTERM']);
+    expect(envelopesOf('before')).toEqual([]);
+  });
+
+  const TIMES = process.env.ESIGN_REAL
+    ? [0, 80, 160, 200, 240, 280, 320, 400, 500, 600, 800]
+    : [0, 160, 240, 320, 500];
+  it('reports everything, whenever the signal arrives', async () => {
+    for (const ms of TIMES) {
+      const deal = `at-${ms}`;
+      service.hold(CREATE);
+      const running = home.start(create(deal, '--json'), { env: service.env });
+      const printed: string[] = [];
+      running.child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+      const answered = sleep(450).then(() => service.answer());
+      await sleep(ms);
+      running.child.kill('SIGTERM');
+      await Promise.all([running.ended, answered]);
+      const made = envelopesOf(deal);
+      if (printed.length > 0) expect([ms, made]).toEqual([ms, [parseJson(printed.join(''))]]);
+      else if (made.length > 0)
+        expect(errorIn(await running.stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+    }
+  });
+});
+
+describe('a stopped call', () => {
+  it.each([1, 2])('reports an unknown outcome after %i signals', async (signals) => {
+    const id = draft();
+    service.hold(ACTION);
+    const args = ['api', 'POST', `/esign/envelopes/${id}/send`, '--json'];
+    const { stdout, stderr, signal } = await stopped(args, { signals });
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(errorIn(stderr).message).toContain(`POST /esign/envelopes/${id}/send`);
+  });
+});
+
+describe('a stopped action', () => {
+  it.each([
+    ['send', 'SENT'],
+    ['cancel', 'CANCELLED'],
+  ])('resolves %s by the response or the status', async (action, status) => {
+    for (const isAnswered of [true, false]) {
+      const id = draft();
+      service.hold(ACTION);
+      const meanwhile = async () => {
+        await sleep(300);
+        if (isAnswered) service.answer();
+      };
+      const { stdout, signal } = await stopped(['envelopes', action, id], { meanwhile });
+      expect([signal, stdout]).toEqual(['SIGTERM', `${id}\t${status}\n`]);
+    }
+  });
+
+  it.each(['send', 'cancel'])('prints a safe command for %s on a second stop', async (action) => {
+    const id = draft();
+    service.hold(ACTION);
+    const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
+  });
+
+  it('reports an unknown outcome for remind, and a command that emails nobody twice', async () => {
+    const id = draft();
+    const mails = () => service.server.seen.filter(({ path }) => path.endsWith(`${id}/remind`)).length;
+    service.hold(ACTION);
+    const settled = await stopped(['envelopes', 'remind', id]);
+    expect([settled.signal, settled.stderr]).toEqual(['SIGTERM', expect.stringContaining('may or may not')]);
+    expect(await runCommandIn(settled.stderr)).toMatchObject({ code: 5 });
+    service.hold(ACTION);
+    const cut = await stopped(['envelopes', 'remind', id, '--json'], { signals: 2 });
+    expect(await runCommandIn(String(errorIn(cut.stderr).hint))).toMatchObject({ code: 5 });
+    expect(mails()).toBe(2);
+  });
+
+  /** All but the first are held back: until the rate window is known, one request is sent alone. */
+  const holdAllBut = (id = '') => service.hold(new RegExp(`^POST /esign/envelopes/(?!${id}/)`));
+
+  it('reports the envelopes in progress, and a command that continues with the others', async () => {
+    const ids = Array.from({ length: 12 }, draft);
+    holdAllBut(ids[0]);
+    const meanwhile = async () => {
+      await sleep(300);
+      service.answer();
+    };
+    const args = ['envelopes', 'send', ...ids, '--yes', '--json'];
+    const first = await stopped(args, { arrived: 8, meanwhile });
+    const rows = jsonLines(first.stdout).filter(isRecord);
+    expect([first.signal, rows.map((row) => row.ok)]).toEqual(['SIGTERM', Array(9).fill(true)]);
+    expect(errorIn(first.stderr)).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
+    expect(ids.map((id) => service.envelopes.get(id)?.status)).toEqual([
+      ...Array<string>(9).fill('SENT'),
+      ...Array<string>(3).fill('DRAFT'),
+    ]);
+    const rest = await runCommandIn(String(errorIn(first.stderr).hint));
+    expect([rest.code, jsonLines(rest.stdout)]).toMatchObject([
+      0,
+      ids.slice(9).map((id) => ({ id, ok: true })),
+    ]);
+  });
+
+  it('lists everything unresolved on a second stop', async () => {
+    const ids = Array.from({ length: 10 }, draft);
+    holdAllBut(ids[0]);
+    const args = ['envelopes', 'cancel', ...ids, '--yes', '--json'];
+    const { stdout, stderr } = await stopped(args, { arrived: 8, signals: 2 });
+    const { message, hint } = errorIn(stderr);
+    expect(jsonLines(stdout)).toMatchObject([{ id: ids[0], ok: true }]);
+    expect(message).toContain(`${ids.slice(1, 8).join(', ')}, and ${ids[8]}`);
+    expect(hint).toContain(`esign envelopes cancel ${ids.slice(1).join(' ')} --yes`);
+  });
+});

@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { answerPage, type FakeService, fakeService, KEY } from '../support/fake-service.ts';
+import { openScreen } from '../support/pty.ts';
+import { json, loseReply } from '../support/server.ts';
+
+const home = new Home();
+const EXACT = '{"data":{"id":"env_1","2":1,"1":2,"big":12345678901234567890,"note":"\u009b31mred\u202e"}}';
+/** The same with control characters and markup escaped. */
+const SAFE = EXACT.replace('\u009b', '\\u009b').replace('\u202e', '\\u202e');
+const TOTAL = 250;
+let service: FakeService;
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    const route = request.path.replace('/api/v1', '');
+    if (route === '/exact')
+      response
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'x-ratelimit-remaining': '7',
+          'set-cookie': 'sid=hidden',
+        })
+        .end(EXACT);
+    else if (route === '/empty') response.writeHead(204).end();
+    else if (route === '/lost') loseReply(response);
+    else if (route === '/list')
+      answerPage(request, response, TOTAL, (i) => ({ id: `env_${i}`, extra: { kept: [i] } }));
+    else if (route === '/plain')
+      response.writeHead(200).end('{"data":[1, 1,{"b":12345678901234567890,"1":1.0}]}');
+    else if (route === '/broken') json(response, 500, { error: { code: 'INTERNAL', message: 'oops' } });
+    else if (request.method === 'POST') json(response, 201, { data: { id: 'env_2' } });
+    else
+      json(
+        response,
+        404,
+        { error: { code: 'NOT_FOUND', message: 'no such route' } },
+        { 'x-ratelimit-remaining': '6' },
+      );
+  });
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+const api = (args: string[], input?: string) =>
+  home.run(argv`api ${args}`, { env: service.env, ...(input === undefined ? {} : { input }) });
+const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
+
+describe('esign api', () => {
+  it('prints the response as received: order, digits, unknown fields; nothing in it is executed', async () => {
+    const { stdout, stderr, code } = await api(['exact']);
+    expect([code, stdout, stderr]).toEqual([0, `${SAFE}\n`, '']);
+    expect(parseJson(stdout)).toEqual(parseJson(EXACT));
+    expect(seen('/exact')[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  it('indents it with --json and keeps every digit', async () => {
+    const { stdout } = await api(['get', '/exact', '--json']);
+    expect(stdout).toContain('\n    "2": 1,\n    "1": 2,\n    "big": 12345678901234567890,\n');
+  });
+
+  it('is readable and harmless on a terminal', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'api', '/exact'], { env: { ...home.env, ...service.env } });
+    expect((await screen.ended).code).toBe(0);
+    await screen.shows('"note": "\\u009b31mred\\u202e"');
+    await screen.shows('    "id": "env_1",');
+  });
+
+  it('prints nothing for an empty response, and null with --json', async () => {
+    expect(await api(['POST', '/empty'])).toMatchObject({ code: 0, stdout: '' });
+    expect(await api(['POST', '/empty', '--json'])).toMatchObject({ code: 0, stdout: 'null\n' });
+  });
+
+  it('sends query parameters, including repeated ones', async () => {
+    await api(['/exact?a=1', '-q', 'b=2 & 3', '-q', 'b=4']);
+    expect(seen('/exact').at(-1)?.query.toString()).toBe('a=1&b=2+%26+3&b=4');
+  });
+
+  it('sends a body byte for byte, from stdin or a file', async () => {
+    const body = '{"n": 12345678901234567890, "metadata": {}}';
+    expect((await api(['post', '/made', '--body', '-'], body)).stdout).toBe('{"data":{"id":"env_2"}}\n');
+    await writeFile(home.path('body.json'), body);
+    await api(['post', '/made', '--body', 'body.json']);
+    expect(seen('/made').map((request) => request.body)).toEqual([body, body]);
+    expect(seen('/made')[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  it('shows status and headers with -i on stderr, but never cookies', async () => {
+    const found = await api(['/exact', '-i']);
+    expect(found.stderr).toMatch(/^HTTP 200\n[\s\S]*x-ratelimit-remaining: 7\n/);
+    expect(found.stderr).not.toContain('hidden');
+    expect(found.stdout).toBe(`${SAFE}\n`);
+    const missing = await api(['/nowhere', '-i']);
+    expect(missing.stderr).toMatch(/^HTTP 404\n[\s\S]*x-ratelimit-remaining: 6\n[\s\S]*Error: no such route/);
+    expect(missing.code).toBe(4);
+  });
+
+  it('prints every page of a list as one array', async () => {
+    const { stdout, code } = await api(['/list', '--paginate', '-q', 'status=SENT']);
+    const items = parseJson(stdout);
+    expect([code, Array.isArray(items) && items.length]).toEqual([0, TOTAL]);
+    expect(Array.isArray(items) && items[249]).toEqual({ id: 'env_249', extra: { kept: [249] } });
+    expect(seen('/list').map((request) => request.query.toString())).toEqual([
+      'status=SENT&page=1&pageSize=100',
+      'status=SENT&page=2&pageSize=100',
+      'status=SENT&page=3&pageSize=100',
+    ]);
+  });
+
+  it('treats a list without page counts as a single page', async () => {
+    expect((await api(['/plain', '--paginate'])).stdout).toBe(
+      '[\n  1,\n  1,\n  {\n    "b": 12345678901234567890,\n    "1": 1.0\n  }\n]\n',
+    );
+    expect(await api(['/exact', '--paginate', '--json'])).toMatchObject({ code: 8, stdout: '' });
+  });
+
+  it('writes once and reports an unknown outcome', async () => {
+    const lost = await api(['POST', '/lost', '--body', '-', '--json'], '{}');
+    expect(lost.code).toBe(8);
+    expect(reportedError(lost)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 8 });
+    expect(seen('/lost')).toHaveLength(1);
+    expect(await api(['DELETE', '/broken'])).toMatchObject({ code: 8 });
+    expect(seen('/broken')).toHaveLength(1);
+  });
+
+  it('shows a write with --dry-run, with secrets hidden, and sends nothing', async () => {
+    const body = '{"webhookSecret":"canary-webhook-secret","subject":"x"}';
+    const { stdout, code } = await api(['POST', '/dry', '--body', '-', '--dry-run'], body);
+    expect([code, seen('/dry')]).toEqual([0, []]);
+    expect(parseJson(stdout)).toEqual({
+      dryRun: true,
+      method: 'POST',
+      url: `${service.server.origin}/api/v1/dry`,
+      body: { webhookSecret: '[redacted]', subject: 'x' },
+    });
+    expect(stdout).not.toContain(KEY);
+  });
+
+  it.each([
+    [['https://evil.example/api/v1/x'], /is outside/],
+    [['//evil.example/x'], /outside the API/],
+    [['GET', '/../x'], /outside the API/],
+    [['GET', '/%2e%2e/x'], /outside the API/],
+    [['FETCH', '/x'], /FETCH/],
+    [['POST', '/x', '--body', '-'], /is not JSON/],
+    [['/x', '--body', '-'], /no body/],
+    [['POST', '/x', '--body', 'missing.json'], /Can't read/],
+    [['POST', '/x', '--paginate'], /only be used with GET/],
+    [['/list', '--paginate', '-q', 'page=zero'], /page "zero"/],
+    [['/x', '-q', 'novalue'], /name=value/],
+    [[], /argument path/],
+  ])('refuses %j with 2', async (args, says) => {
+    const before = service.server.seen.length;
+    const { code, stdout, stderr } = await api(args, '{"cut":');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(says);
+    expect(service.server.seen).toHaveLength(before);
+  });
+
+  it('works on the sandbox: create, read, cancel', async () => {
+    const real = new Home();
+    await real.sandbox();
+    const body = JSON.stringify({ templateId: 'tmpl_nda', signers: [{ email: 'a@b.c', name: 'A' }] });
+    const made = await real.run(argv`api POST /esign/envelopes --body -`, { input: body });
+    const reply = parseJson(made.stdout);
+    const id = isRecord(reply) && isRecord(reply.data) ? String(reply.data.id) : '';
+    expect(id).toMatch(/^env_/);
+    const refused = await real.run(argv`api POST /esign/envelopes --body - --json`, {
+      input: '{}',
+    });
+    expect([refused.code, reportedError(refused).code]).toEqual([6, 'VALIDATION_ERROR']);
+    expect((await real.run`api POST esign/envelopes/${id}/cancel`).code).toBe(0);
+    expect((await real.run`api POST esign/envelopes/${id}/cancel`).code).toBe(5);
+    await real.close();
+  });
+});

@@ -1,0 +1,145 @@
+/* Imports `esign-cli/client` of the package under test by name, in a process that is independent of the tests. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, PACKAGE } from '../support/cli.ts';
+import { answerPage, fakeService, KEY } from '../support/fake-service.ts';
+import { program } from '../support/program.ts';
+import { json, loseReply } from '../support/server.ts';
+
+/** The JSON that a program prints when it is given a client. */
+async function outputOf(source: string, env: Record<string, string>): Promise<unknown> {
+  const whole = `
+    import { createClient } from 'esign-cli/client';
+    const esign = createClient({ baseUrl: process.env.ESIGN_BASE_URL, apiKey: process.env.ESIGN_API_KEY });
+    const outputOf = await (async () => { ${source} })();
+    console.log(JSON.stringify(outputOf));`;
+  return parseJson(await program(whole, env));
+}
+
+async function examplesOfPage(): Promise<string[]> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
+  return [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+}
+
+// A standalone executable has no package.
+describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
+  const home = new Home();
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const { baseUrl, apiKey } = await home.sandbox();
+    env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+  });
+  afterAll(() => home.close());
+
+  it('works as documented on its page', async () => {
+    const printed = [];
+    const once = (await examplesOfPage()).filter((example) => !example.includes('.listen('));
+    for (const example of once) printed.push(await program(example, env));
+    expect(printed).toHaveLength(4);
+    expect(printed[0]).toContain('tmpl_nda');
+    expect(printed[1]).toMatch(/^\d+ waiting\n$/);
+    expect(printed[2]).toBe('SENT reply\n');
+    expect(printed[3]).toBe('envelope not found\n');
+    expect(await program(once[2] ?? '', env)).toBe('SENT earlier\n');
+  });
+
+  it('receives webhooks as documented on its page', async () => {
+    const example = (await examplesOfPage()).find((one) => one.includes('.listen(')) ?? '';
+    const printed = await program(
+      `${example.replace('4242', '0')}
+       import { createHmac } from 'node:crypto';
+       import { once } from 'node:events';
+       await once(server, 'listening');
+       const url = 'http://127.0.0.1:' + server.address().port;
+       const body = JSON.stringify({ event: 'envelope.completed', data: { envelopeId: 'env_1' } });
+       const signature = createHmac('sha256', process.env.ESIGN_WEBHOOK_SECRET).update(body).digest('hex');
+       const post = async (headers) => (await fetch(url, { method: 'POST', body, headers })).status;
+       console.log(await post({ 'x-service-signature': signature }), await post({ 'x-service-signature': 'f'.repeat(64) }), await post({}));
+       server.close();
+       server.closeAllConnections();`,
+      { ESIGN_WEBHOOK_SECRET: 'whsec_0123456789abcdef' },
+    );
+    expect(printed).toBe('env_1 is complete\n200 401 401\n');
+  });
+
+  it('takes an envelope from draft to canceled, and reports the outcome of each step', async () => {
+    const steps = await outputOf(
+      `const signers = [{ name: 'Ada', email: 'ada@example.com' }];
+       const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers });
+       const { id } = made.envelope;
+       const sent = await esign.envelopes.send(id);
+       const reminded = await esign.envelopes.remind(id, { signer: 'ada@example.com' });
+       const cancelled = await esign.envelopes.cancel(id, { reason: 'a test' });
+       const read = await esign.envelopes.get(id);
+       return [made, sent, reminded, cancelled].map((one) => [one.kind, one.by]).concat([[read.status, made.requestId.length]]);`,
+      env,
+    );
+    expect(steps).toEqual([...Array<string[]>(4).fill(['settled', 'reply']), ['CANCELLED', 36]]);
+  });
+
+  it('requests no more pages than needed', async () => {
+    const service = await fakeService((request, response) =>
+      answerPage(request, response, 1_000, (index) => ({ id: `env_${index}` })),
+    );
+    const ids = await outputOf(
+      `const ids = [];
+       for await (const { id } of esign.envelopes.list({ pageSize: 10 })) if (ids.push(id) === 15) break;
+       return ids;`,
+      service.env,
+    );
+    await service.server.close();
+    expect(ids).toHaveLength(15);
+    expect(service.server.seen.map(({ query }) => query.get('page'))).toEqual(['1', '2']);
+    expect(service.server.seen[0]?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'user-agent': 'esign-cli-client',
+    });
+  });
+
+  it('returns "unknown" when a response is lost and a search finds nothing, and creates only once', {
+    tags: ['full'],
+    timeout: 180_000,
+  }, async () => {
+    const service = await fakeService((request, response) =>
+      request.method === 'POST' ? loseReply(response) : answerPage(request, response, 0, () => undefined),
+    );
+    const signers = `[{ name: 'Ada', email: 'ada@example.com' }]`;
+    const outcome = await outputOf(
+      `const { kind, error, requestId } =
+         await esign.envelopes.create({ templateId: 't', signers: ${signers} }, { requestId: 'mine' });
+       return { kind, code: error.code, requestId };`,
+      service.env,
+    );
+    await service.server.close();
+    expect(outcome).toEqual({ kind: 'unknown', code: 'NETWORK', requestId: 'mine' });
+    expect(service.server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('refuses invalid input before anything is sent, and never shows the key', async () => {
+    const service = await fakeService((_request, response) =>
+      json(response, 401, { error: { code: 'UNAUTHORIZED', message: 'no' } }),
+    );
+    const refusals = await outputOf(
+      `const { createClient: make, UsageError } = await import('esign-cli/client');
+       const base = process.env.ESIGN_BASE_URL;
+       const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' },
+         { baseUrl: base, apiKey: undefined }, { baseUrl: undefined, apiKey: 'k' }, { baseUrl: base, apiKey: 'k', timeoutMs: NaN },
+         { baseUrl: base, apiKey: 'k', timeoutMs: -1 }, { baseUrl: base, apiKey: 'k', retries: 0.5 }, { baseUrl: base, apiKey: 'k', timeout: 5 }];
+       return tries.map((options) => { try { make(options); } catch (error) { return error instanceof UsageError; } });`,
+      service.env,
+    );
+    const error = await outputOf(
+      `try { await esign.templates.get('t'); } catch (error) { return { ...error, name: error.name, stack: error.stack }; }`,
+      service.env,
+    );
+    await service.server.close();
+    expect(refusals).toEqual(Array(9).fill(true));
+    expect(service.server.seen.map(({ method }) => method)).toEqual(['GET']);
+    if (!isRecord(error)) throw new Error('no error');
+    expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });
+    expect(JSON.stringify(error)).not.toContain(KEY);
+  });
+});

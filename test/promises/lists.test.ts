@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
+import { json } from '../support/server.ts';
+
+const home = new Home();
+let service: FakeService;
+
+/** The items of the service, by the first part of the base URL's path. */
+const strange = {
+  unknownFirst: { deep: [1, null, 'ü'] },
+  id: 'env_strange',
+  status: 'ON_HOLD',
+  subject: 'tab\there, line\nbreak, \u001b[31mred\u001b[0m',
+  templateName: '=HYPERLINK("http://evil")',
+  signers: [
+    { email: 'ada@example.com', name: 'Ada', status: 'DELIVERED', extra: 7 },
+    { email: 'bo@example.com' },
+  ],
+  createdAt: '2026-01-02T03:04:05.000Z',
+  price: 12.5,
+};
+const plain = (index: number) => ({
+  id: `env_${index}`,
+  status: index % 2 === 0 ? 'SENT' : 'DRAFT',
+  templateId: index < 5 ? 'tmpl_a' : 'tmpl_b',
+  signers: [{ email: `s${index}@example.com` }],
+  createdAt: new Date(Date.UTC(2026, 0, 1 + index)).toISOString(),
+});
+/** Items without signers, which the document allows. */
+const summary = (index: number) => ({
+  id: `env_${index}`,
+  status: 'SENT',
+  createdAt: '2026-01-02T03:04:05Z',
+});
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    const [, world = '', ...rest] = request.path.split('/');
+    const one = rest[3];
+    if (`${world}/${one}` === 'gone/env_1')
+      return json(response, 404, { error: { code: 'NOT_FOUND', message: 'Envelope not found' } });
+    if (one !== undefined)
+      return json(response, 200, { data: { ...summary(0), ...plain(Number(one.slice(4))) } });
+    if (world === 'strange') return answerPage(request, response, 1, () => strange);
+    if (['summaries', 'gone'].includes(world)) return answerPage(request, response, 3, summary);
+    if (world === 'exact') return answerPage(request, response, 20, plain);
+    if (world === 'empty') return answerPage(request, response, 0, plain);
+    // An item is added at the start between two pages: the last of the first page is repeated.
+    if (world === 'shifting')
+      return answerPage(request, response, 200, (index) => plain(index < 100 ? index : index - 1));
+    return answerPage(request, response, 45, plain);
+  });
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+const at = (world: string) => ({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}/${world}/v1` });
+const list = (world: string, ...args: string[]) => home.run(argv`envelopes list ${args}`, { env: at(world) });
+/** The requests of a run. */
+async function requestsOf<T>(run: Promise<T>) {
+  const before = service.server.seen.length;
+  const result = await run;
+  return { result, requests: service.server.seen.slice(before) };
+}
+
+describe('a list', () => {
+  it('is one bare JSON array as the service sent it: unknown fields, their order, exact text', async () => {
+    const { stdout, stderr, code } = await list('strange', '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify([strange]));
+    expect(stdout).not.toContain('\u001b');
+    const none = await list('empty', '--json');
+    expect(parseJson(none.stdout)).toEqual([]);
+    expect(none.code).toBe(0);
+  });
+
+  it("is tab-separated without a header in a pipe, and can't affect a terminal", async () => {
+    const [all, fields] = [
+      await list('strange'),
+      await list('strange', '--fields', 'id,status,signers.0.email,signers.1.name,subject,price'),
+    ];
+    expect(linesOf(all.stdout)).toHaveLength(1);
+    expect(all.stdout.split('\t').slice(0, 2)).toEqual(['env_strange', 'ON_HOLD']);
+    const cells = fields.stdout.trimEnd().split('\t');
+    expect(cells.slice(0, 4)).toEqual(['env_strange', 'ON_HOLD', 'ada@example.com', '']);
+    expect(cells).toHaveLength(6);
+    expect(cells[4]).toContain('␛[31mred');
+    expect(all.stdout + fields.stdout).not.toMatch(/\u001b/);
+  });
+
+  it('is CSV with a header in which no spreadsheet runs formulas', async () => {
+    const [filled, empty] = [
+      await list('strange', '--csv', '--fields', 'id,templateName,subject'),
+      await list('empty', '--csv', '--fields', 'id,status'),
+    ];
+    expect(filled.stdout).toMatch(/^id,templateName,subject\nenv_strange,/);
+    expect(filled.stdout).not.toMatch(/(^|,|")=HYPERLINK/m);
+    expect(filled.stdout).toContain('"tab');
+    expect(empty.stdout).toBe('id,status\n');
+  });
+
+  it('contains only IDs with -q, and the selected fields as JSON', async () => {
+    const [ids, picked] = [
+      await list('strange', '-q'),
+      await list('strange', '--json', '--fields', 'id,signers.0.email,missing'),
+    ];
+    expect(ids.stdout).toBe('env_strange\n');
+    expect(parseJson(picked.stdout)).toEqual([
+      { id: 'env_strange', 'signers.0.email': 'ada@example.com', missing: null },
+    ]);
+  });
+
+  it('stops after 20 with a notice of the total, unless a limit is set or a program reads it', async () => {
+    const [more, exact, few, all, ids, array] = [
+      await list('many'),
+      await list('exact'),
+      await list('many', '-L', '7'),
+      await list('many', '--all'),
+      await list('many', '-q'),
+      await list('many', '--json'),
+    ];
+    expect([more, exact, few, all, ids].map((one) => linesOf(one.stdout).length)).toEqual([
+      20, 20, 7, 45, 20,
+    ]);
+    expect(parseJson(array.stdout)).toHaveLength(20);
+    expect(more.stderr).toMatch(/^Showing 20 of 45\. .*--all .*-L .*\n$/);
+    expect([exact, few, all, ids, array].map((one) => one.stderr).join('')).toBe('');
+  });
+
+  it('reports no total if it filters locally', async () => {
+    const { stderr } = await list('many', '--since', '2026-01-02');
+    expect(stderr).toMatch(/^Showing the first 20; .*--all .*-L .*\n$/);
+  });
+
+  it('is a JSON object per line with --jsonl, with errors as JSON', async () => {
+    const [all, picked, refused] = [
+      await list('many', '--jsonl', '-L', '2'),
+      await list('many', '--jsonl', '--fields', 'id', '--all'),
+      await home.run(argv`envelopes list --jsonl`, {
+        env: { ...at('many'), ESIGN_BASE_URL: 'http://127.0.0.1:9/x' },
+      }),
+    ];
+    expect(jsonLines(all.stdout)).toEqual([plain(0), plain(1)]);
+    expect(jsonLines(picked.stdout)).toEqual(Array.from({ length: 45 }, (_, i) => ({ id: `env_${i}` })));
+    expect([refused.code, reportedError(refused).code]).toEqual([8, 'NETWORK']);
+  });
+
+  it('reports unknown fields, and sorts by existing ones', async () => {
+    const [fields, sort, nested, known] = [
+      await list(
+        'strange',
+        '--fields',
+        'id,foo,signers.0.mail,signers.7.email,signers.*.email,signers.-1.email,price',
+      ),
+      await list('strange', '--sort', 'foo'),
+      await list('strange', '--sort', '-subject'),
+      await list('empty', '--fields', 'foo'),
+    ];
+    const names = Object.keys(strange).join(', ');
+    expect(fields.stderr).toContain(
+      `"foo", "signers.0.mail", "signers.*.email", "signers.-1.email". Fields: ${names}.\n`,
+    );
+    expect([sort.code, sort.stdout]).toEqual([2, '']);
+    expect(nested.stderr + known.stderr).toBe('');
+  });
+
+  it('contains each ID once when pages shift', async () => {
+    const { stdout } = await list('shifting', '-q', '--all');
+    const ids = linesOf(stdout);
+    expect(ids).toHaveLength(199);
+    expect(new Set(ids).size).toBe(199);
+  });
+});
+
+describe('filters of envelopes list', () => {
+  it('sends a single status to the service and filters the rest locally', async () => {
+    const one = await requestsOf(list('many', '--status', 'draft', '-q', '--all'));
+    expect(one.requests.map((request) => request.query.get('status'))).toEqual(['DRAFT']);
+    const two = await requestsOf(list('many', '--status', 'DRAFT,CANCELLED', '-q', '--all'));
+    expect(two.requests.map((request) => request.query.get('status'))).toEqual([null]);
+    expect(linesOf(two.result.stdout)).toHaveLength(22);
+  });
+
+  it('combine template, time, and signer', async () => {
+    const [template, since, older, signer, both] = [
+      await list('many', '--template', 'tmpl_a', '-q'),
+      await list('many', '--since', '2026-02-10', '-q'),
+      await list('many', '--older-than', '2026-01-03', '-q'),
+      await list('many', '--signer', 'S44@', '--fields', 'id'),
+      await list('many', '--template', 'tmpl_a', '--status', 'SENT,EXPIRED', '-q'),
+    ];
+    expect(linesOf(template.stdout)).toEqual([0, 1, 2, 3, 4].map((i) => `env_${i}`));
+    expect(linesOf(since.stdout)).toEqual([40, 41, 42, 43, 44].map((i) => `env_${i}`));
+    expect(linesOf(older.stdout)).toEqual(['env_0', 'env_1', 'env_2']);
+    expect(signer.stdout).toBe('env_44\n');
+    expect(linesOf(both.stdout)).toEqual(['env_0', 'env_2', 'env_4']);
+  });
+
+  it('fetch items without signers only if a filter or a column needs them', async () => {
+    const gets = (requests: { path: string }[]) =>
+      requests.filter(({ path }) => /env_\d+$/.test(path)).length;
+    const quiet = await requestsOf(list('summaries', '-q'));
+    const asSent = await requestsOf(list('summaries', '--json'));
+    const without = await requestsOf(list('summaries', '--fields', 'id,status'));
+    const shown = await requestsOf(list('summaries'));
+    const wanted = await requestsOf(list('summaries', '--signer', 's1@', '-q'));
+    const sought = await requestsOf(list('summaries', '--search', 's1', '-q'));
+    const first = await requestsOf(list('summaries', '-L', '1', '--sort', '-createdAt'));
+    const runs = [quiet, asSent, without, shown, wanted, sought, first];
+    expect(runs.map(({ requests }) => gets(requests))).toEqual([0, 0, 0, 3, 3, 3, 1]);
+    expect(sought.result.stdout).toBe('env_1\n');
+    expect(parseJson(asSent.result.stdout)).toEqual([0, 1, 2].map(summary));
+    expect(shown.result.stdout).toContain('s2@example.com');
+    expect(wanted.result.stdout).toBe('env_1\n');
+  });
+
+  it("show a deleted item as listed, and don't suggest its own ID for it", async () => {
+    const [shown, sought, one] = [
+      await list('gone', '--fields', 'id,status,signers.0.email'),
+      await home.run(argv`envelopes list --search s2 -q`, { env: { ...at('gone'), ESIGN_NO_INDEX: '1' } }),
+      await home.run(argv`envelopes get env_1`, { env: at('gone') }),
+    ];
+    expect(shown.stdout).toBe('env_0\tSENT\ts0@example.com\nenv_1\tSENT\t\nenv_2\tSENT\ts2@example.com\n');
+    expect([shown.code, sought.stdout, sought.code]).toEqual([0, 'env_2\n', 0]);
+    expect([one.code, one.stderr]).toEqual([4, expect.not.stringMatching(/mean\b.* env_1\b/)]);
+  });
+});
+
+describe('IDs from stdin', () => {
+  it('can be piped from a list in any format, without blanks and duplicates', async () => {
+    const [got, none, piped] = [
+      await home.run(argv`envelopes get - --json`, {
+        env: at('many'),
+        input: 'env_3\r\n\n  env_1\tSENT\tmore\nenv_3\n',
+      }),
+      await home.run(argv`envelopes send -`, { env: at('many'), input: '' }),
+      await home.shell('esign envelopes list -q -L 2 2>/dev/null | esign envelopes get - --json', at('many')),
+    ];
+    expect(jsonLines(got.stdout)).toMatchObject([
+      { id: 'env_3', ok: true, envelope: { id: 'env_3' } },
+      { id: 'env_1', ok: true },
+    ]);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(jsonLines(piped.stdout)).toMatchObject([{ id: 'env_0' }, { id: 'env_1' }]);
+  });
+});
