@@ -58,6 +58,8 @@ export class Home {
   readonly #folder = join(tmpdir(), `esign-tests-${randomUUID().slice(0, 13)}`);
   readonly #env: Record<string, string>;
   readonly #started: LongRunning[] = [];
+  /** Where the latest sandbox is controlled. */
+  #controls: { url: URL; apiKey: string } | undefined;
   /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
   readonly #inProcess: boolean;
@@ -152,14 +154,40 @@ export class Home {
   }
 
   /**
-   * Starts a sandbox whose connection settings the home's later commands use: in this process where commands run here, too.
+   * Starts a sandbox whose connection settings the home's later commands use, unless it has no profile: in this process where commands
+   * run here, too.
    */
-  async sandbox(args: readonly string[] = []): Promise<Sandbox> {
+  async sandbox(args: readonly string[] = [], { hasProfile = true } = {}): Promise<Sandbox> {
     const words = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args];
-    const running = this.#next(words, {}, false);
+    const env: Record<string, string> = hasProfile ? {} : { ESIGN_CONFIG_DIR: this.path('other-config') };
+    const running = this.#next(words, { env }, false);
     const ready = await running.object();
-    const baseUrl = await this.#relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
+    this.#controls = { url: new URL('/__sandbox', String(ready.baseUrl)), apiKey: String(ready.apiKey) };
+    const baseUrl = await this.#relayed(String(ready.baseUrl), hasProfile);
     return { baseUrl, apiKey: String(ready.apiKey), ready, stop: () => running.stop() };
+  }
+
+  /** Replaces the faults of the latest sandbox; `{}` removes them. */
+  faults(settings: unknown): Promise<unknown> {
+    return this.control('/faults', settings);
+  }
+
+  /** Sets choices of the latest sandbox, such as `{ 'list-items': 'summary' }`. */
+  choose(choices: Record<string, string>): Promise<unknown> {
+    return this.control('/choices', choices);
+  }
+
+  /** Requests a path below `/__sandbox` of the latest sandbox: GET, or POST with a body. Returns `data` of the reply. */
+  async control(path: string, body?: unknown): Promise<unknown> {
+    if (this.#controls === undefined) throw new Error('the home has no sandbox');
+    const { url, apiKey } = this.#controls;
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const reply = await fetch(`${url.href}${path}`, { headers, ...post });
+    const text = await reply.text();
+    const value = parseJson(text);
+    if (!reply.ok || !isRecord(value)) throw new Error(`${path}: ${reply.status} ${text}`);
+    return value.data;
   }
 
   async close(): Promise<void> {
