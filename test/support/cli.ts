@@ -28,7 +28,7 @@ const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/tests');
 const PATIENCE_MS = 60_000;
 
 /** One switch for all of them; a binary given by name is a process, too. */
-const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || process.env.ESIGN_E2E_PROXY);
+const ALWAYS_REAL = Boolean(process.env.ESIGN_BIN);
 /** How many commands a test runs at the same time: one in its own process, or several real ones. */
 export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
@@ -197,7 +197,7 @@ export class Home {
 
   /** The base URL for the commands: during the contract check, that of a recording relay. */
   async #relayed(baseUrl: string, inProfile: boolean): Promise<string> {
-    const proxy = process.env.ESIGN_E2E_PROXY;
+    const proxy = process.env.ESIGN_RELAY;
     if (!proxy) return baseUrl;
     const { origin, pathname } = new URL(baseUrl);
     const relay = await (await fetch(proxy, { method: 'POST', body: origin })).text();
