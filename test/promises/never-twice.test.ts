@@ -25,7 +25,7 @@ const faults = async (set: unknown) => {
   const { code } = await home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
   expect(code).toBe(0);
 };
-const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
+const envelopes = (search: string) => home.json`find ${search} --all`;
 
 describe('a lost response', () => {
   it("finds the envelope and doesn't create it again after a create", async () => {
