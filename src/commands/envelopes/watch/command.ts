@@ -60,7 +60,7 @@ export default class EnvelopesWatch extends EsignCommand {
       context,
     );
     const { ids } = named;
-    // A notice has already reported that there are none.
+    // A notice has already reported an empty run or stdin.
     if (ids.length === 0) return;
     const client = await context.session.client(WATCH_PACING);
     const deadline = deadlineAfter(flags.timeout, context.session.words);
