@@ -29,13 +29,12 @@ const { event } = JSON.parse(readFileSync(0, 'utf8'));
 appendFileSync(process.argv[2], [event, process.env.ESIGN_EVENT].join(' ') + '\\n');
 `;
 
-/** Checks of everything that is different on Windows: open files, processes, shells, and the keychain. */
+/** Checks of everything that is different on Windows: open files, processes, and shells. */
 export function windowsSteps(wine) {
   return {
     'A file that another program has open': (system) => held(system, wine),
     'Completion for PowerShell': completion,
     'Listen with a tunnel and a command': (system) => tunnel(system, wine),
-    'The keychain': keychain,
   };
 }
 
@@ -87,15 +86,4 @@ async function completion(system, { envelope }) {
     await system.run(['__complete', 'powershell', '=env_', 'envelopes', 'get'])
   ).split('\n');
   same([kind, lines.some((line) => line.startsWith(envelope))], [':none', true]);
-}
-
-/** Checks the Credential Manager. */
-async function keychain(system, { sandbox }) {
-  await writeFile(system.path('a key'), sandbox.apiKey);
-  const add = ['profiles', 'add', 'kept', '--base-url', sandbox.baseUrl, '--api-key-file', 'a key'];
-  await system.run([...add, '--keychain']);
-  same((await system.json(['profiles', 'show', 'kept'])).apiKey.in, 'keychain');
-  same((await system.run(['templates', 'list', '-q', '-p', 'kept'])).includes('tmpl_nda'), true);
-  await system.run(['profiles', 'remove', 'kept', '--yes']);
-  await system.run(['templates', 'list', '-p', 'kept'], 2);
 }
