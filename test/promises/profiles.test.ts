@@ -13,7 +13,7 @@ const pin = 'ab'.repeat(32);
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await service.sandbox(['--no-save-profile']);
+  sandbox = await service.sandbox([], { hasProfile: false });
 });
 afterAll(() => service.close());
 beforeEach(() => {
