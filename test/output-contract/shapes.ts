@@ -386,22 +386,6 @@ const settings = z.object({
     mcpWrites: z.boolean(),
   }),
 });
-const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
-const attention = z.object({ count, envelopes: z.array(standout) });
-const summary = z.object({
-  total: count,
-  byStatus: z.record(z.string(), count),
-  waitingLongest: z.array(standout),
-  expiringSoon: z.array(standout),
-  stuck: z.array(standout),
-  needsAttention: z.object({
-    declined: attention,
-    expiringSoon: attention,
-    neverOpened: attention,
-    forgottenDrafts: attention,
-  }),
-  completion: z.object({ count, medianMs: z.nullable(z.number()), p90Ms: z.nullable(z.number()) }),
-});
 const lateSigner = z.object({
   envelopeId: text,
   signer: z.object({ id: maybe, name: maybe, email: maybe, role: maybe }),
@@ -666,7 +650,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   'envelopes:send': actionOnEach,
-  'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
   'events:drill': {
     checks: lines(drillCheck),
