@@ -335,8 +335,10 @@ const profile = z.object({
   baseUrl: text,
   apiKey: maybe,
   apiKeyCommand: maybe,
-  apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
+  apiKeyIn: z.nullable(z.enum(['file', 'command'])),
   index: z.boolean(),
+  pin: maybe,
+  sealedPart: z.boolean(),
   guards: z.nullable(
     z.looseObject({
       readOnly: z.optional(z.boolean()),
@@ -369,11 +371,12 @@ const settings = z.object({
   file: text,
   profile: z.nullable(sourced),
   baseUrl: z.nullable(sourced),
-  apiKey: z.nullable(
-    z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
-  ),
+  apiKey: z.nullable(z.object({ value: text, in: z.enum(['file', 'command', 'environment']), source: text })),
   timeoutMs: z.object({ value: count, source: text }),
   storage: z.nullable(z.extend(storage, { source: text })),
+  pin: z.nullable(sourced),
+  sealedPart: z.nullable(z.object({ value: z.literal(true), source: text })),
+  index: z.nullable(z.object({ value: z.literal(false), source: text })),
   guards: z.object({
     readOnly: guard(z.literal(true)),
     onlyTo: guard(z.array(text)),
