@@ -9,7 +9,6 @@ import {
   type NewRows,
 } from '../../bulk/lookup/earlier-rows.ts';
 import { groupKnownRows, type KnownRows } from '../../bulk/lookup/known-rows.ts';
-import { SKIPPED } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Session } from '../../cli/session.ts';
@@ -28,12 +27,12 @@ import { relativeTime } from '../../output/time.ts';
 
 /** Returns what the runs on this machine did for the rows of a file. */
 export async function readEarlierRows(
-  { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: NewRows },
+  rows: NewRows,
   client: Client,
   { session, interrupt }: Context,
 ): Promise<Map<number, EarlierRow>> {
   const baseUrl = await session.baseUrl();
-  const file = { newRows: rows, fingerprint: report.fingerprint, baseUrl };
+  const file = { newRows: rows, baseUrl };
   return findEarlierRows(runsDir(), client, file, interrupt.signal);
 }
 
@@ -61,19 +60,15 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
   const [first] = unfinished;
   if (first === undefined) return;
   const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
-  const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
-    ? ''
-    : ' To send them anyway, add --again.';
   throw new UsageError(
     `${counted(unfinished.length, 'row')} in this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
-    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
+    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '')}\`.` },
   );
 }
 
 /** Shows how many rows are skipped, sent as existing drafts, or refused. */
 export function reportKnown(known: KnownRows, { rows }: FileReport, context: Context): void {
-  const { drafts, ended } = known;
-  const existing = known.existing.filter(({ status }) => status !== SKIPPED);
+  const { drafts, ended, existing } = known;
   const [sent] = existing;
   const [draft] = drafts;
   if (sent !== undefined) {
