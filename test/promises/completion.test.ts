@@ -261,8 +261,8 @@ for (const { name, args, setUp } of SHELLS)
       await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
       screen.type('esign envelopes list --template "a1\t\r');
       await screen.shows('<envelopes><list><--template><a1 $(touch pwned)>');
-      screen.type("esign envelopes list --search x --template 'a1\t\r");
-      await screen.shows('<envelopes><list><--search><x><--template><a1 $(touch pwned)>');
+      screen.type("esign envelopes list --signer x --template 'a1\t\r");
+      await screen.shows('<envelopes><list><--signer><x><--template><a1 $(touch pwned)>');
       expect(existsSync(home.path('pwned'))).toBe(false);
     });
 
