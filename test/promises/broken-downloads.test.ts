@@ -138,7 +138,7 @@ describe('a download of other bytes', () => {
     ['of a login page', sent(Buffer.from('<html>Sign in</html>'), {})],
     ['without an ETag', sent(pdf, {})],
     ['that is compressed', sent(gzipSync(pdf), etag())],
-    ['that is no PDF', sent(Buffer.from('not a PDF'), { etag: '"x"' })],
+    ['that is not a PDF', sent(Buffer.from('not a PDF'), { etag: '"x"' })],
     [
       'with another stored checksum',
       sent(pdf, {
