@@ -170,7 +170,7 @@ export type Effect = (typeof EFFECTS)[number];
 const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
   reads: wordList(`bulk:export bulk:rehearse bulk:roster bulk:status bulk:template doctor
     documents:download documents:head documents:link envelopes:download envelopes:evidence envelopes:get
-    envelopes:list envelopes:summary envelopes:watch events:gaps find index:refresh late report
+    envelopes:list envelopes:watch events:gaps find index:refresh late report
     templates:get templates:list`),
   writes: wordList('events:drill events:replay events:trigger listen'),
   mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind

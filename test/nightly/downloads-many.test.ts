@@ -29,7 +29,7 @@ beforeAll(async () => {
     if (index === WRONG) body[2_000] = (body[2_000] ?? 0) ^ 1;
     response.writeHead(200, { etag, 'content-length': body.byteLength }).end(body);
   });
-  const words = 'profiles add many --base-url http://127.0.0.1:9/v1 --api-key-stdin --no-verify --bucket b';
+  const words = 'profiles add many --base-url http://127.0.0.1:9/v1 --api-key-file - --no-verify --bucket b';
   await home.run([...words.split(' '), '--endpoint', bucket.origin], { input: 'sk_0123456789\n' });
 });
 afterAll(async () => {

@@ -55,7 +55,7 @@ it(`raises no false alarm for the documents of ${ENVELOPES} envelopes`, { timeou
     for (const index of next) await complete(index);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const fetched = await home.run('envelopes download --status COMPLETED --dir downloads'.split(' '));
+  const fetched = await home.run('envelopes download --all --dir downloads'.split(' '));
   expect([fetched.code, fetched.stderr]).toEqual([0, '']);
   const { code, stdout } = await home.run('documents verify downloads --require-seal --json'.split(' '));
   const files = jsonLines(stdout).filter(isRecord);

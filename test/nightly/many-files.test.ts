@@ -35,7 +35,7 @@ beforeAll(async () => {
     if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end();
     response.writeHead(200, { etag, 'content-length': document.byteLength }).end(document);
   });
-  const words = ['profiles', 'add', 'many', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-stdin'];
+  const words = ['profiles', 'add', 'many', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-file', '-'];
   const storage = ['--no-verify', '--bucket', 'b', '--endpoint', bucket.origin];
   await home.run(argv`${words} ${storage}`, { input: 'sk_0123456789\n' });
 });

@@ -181,7 +181,7 @@ describe('documents download', () => {
 
 describe('an AWS profile', () => {
   const add = (name: string, awsProfile: string, ...more: string[]) => {
-    const words = ['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-stdin'];
+    const words = ['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-file', '-'];
     const storage = ['--bucket', String(sandbox.ready.bucket), '--aws-profile', awsProfile];
     return home.run([...words, ...storage, ...more], { input: sandbox.apiKey });
   };

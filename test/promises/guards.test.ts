@@ -98,7 +98,8 @@ beforeAll(async () => {
       'acme',
       '--base-url',
       String(service.env.ESIGN_BASE_URL),
-      '--api-key-stdin',
+      '--api-key-file',
+      '-',
       '--no-verify',
     ],
     { input: 'sk_guard_0123456789' },
@@ -431,7 +432,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   });
 
   // The contract check gives a sandbox another address, so its profile is not that of a running sandbox.
-  const skip = process.env.ESIGN_E2E_PROXY !== undefined;
+  const skip = process.env.ESIGN_RELAY !== undefined;
   it('exempts the profile of a sandbox that is running', { skip }, async () => {
     const own = new Home();
     try {

@@ -33,7 +33,7 @@ it('copies templates with GET requests only, and nothing from envelopes but role
   });
   try {
     const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: key = '' } = service.env;
-    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-stdin', '--no-verify'], {
+    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-file', '-', '--no-verify'], {
       input: key,
     });
     const file = home.path('templates.json');

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
-import { EVENTS } from '../../../src/kernel/vocabulary.ts';
-import { drillChecks } from '../../../src/webhooks/drill/checks.ts';
-import { type CheckResult, drill } from '../../../src/webhooks/drill/drill.ts';
-import { DRILL_SECRET, FAULTY, GOOD, receiver, serve } from '../../support/receivers.ts';
-import { portOf } from '../../support/server.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import { EVENTS } from '../../src/kernel/vocabulary.ts';
+import { drillChecks } from '../../src/webhooks/drill/checks.ts';
+import { type CheckResult, drill } from '../../src/webhooks/drill/drill.ts';
+import { DRILL_SECRET, FAULTY, GOOD, receiver, serve } from '../support/receivers.ts';
+import { portOf } from '../support/server.ts';
 
 const CHECKS = drillChecks({ secret: DRILL_SECRET, events: EVENTS, now: 0 }).map(({ name }) => name);
 
