@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../../src/api/schemas.ts';
-import { rowStateOf, signerStatesOf } from '../../../src/bulk/status/signer-states.ts';
+import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import { rowStateOf, signerStatesOf } from '../../src/bulk/status/signer-states.ts';
 
 const SENT = '2026-03-01T10:00:00.000Z';
 const SIGNED = '2026-03-02T10:00:00.000Z';
