@@ -85,7 +85,7 @@ function matchedFirst(signers: readonly Signer[], matched: ReadonlySet<Signer>):
   return [...signers.filter((one) => matched.has(one)), ...signers.filter((one) => !matched.has(one))];
 }
 
-/** Statuses of signers that need words. SENT shows nothing: nobody knows whether the email was opened. */
+/** Statuses of signers that need words. SENT needs none: an email may have been opened without a report. */
 const STATES: Readonly<Record<string, string>> = {
   SENT: '',
   PENDING: 'not asked yet',
