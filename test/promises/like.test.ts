@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { needsReader, pagesOf } from '../sandbox/documents/reader.ts';
+import { needsReader, pagesOf } from '../sandbox/reader.ts';
 import { Home } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
