@@ -5,7 +5,8 @@ import { derivedRequestId, type RunState, type SecondEnvelope } from './run-stat
 import type { RunFiles } from './runs.ts';
 
 export interface RowResult {
-  run: string;
+  /** Null for a row that was sent by another command. */
+  run: string | null;
   row: number;
   /** The line in the file. */
   line: number | null;
@@ -20,7 +21,7 @@ export interface RowResult {
 }
 
 /** The status of a row whose envelope an earlier run created. */
-const EXISTING = 'EXISTING';
+export const EXISTING = 'EXISTING';
 
 /** Returns the result of a row. Pass `requestId` and `signers` if you know them. */
 export function resultOf(

@@ -95,7 +95,7 @@ it('runs every command in FIPS mode without MD5', { tags: ['full'] }, async () =
     'documents pins',
     `envelopes evidence ${String(id)} --dir evidence`,
     'bulk create rows.csv --template tmpl_nda --send --yes',
-    'bulk export --last',
+    'bulk export',
     'envelopes list',
     'find ada',
     'index show',

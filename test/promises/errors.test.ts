@@ -312,10 +312,7 @@ describe('secrets', () => {
 
 describe('a flag', () => {
   it.each([
-    ['bulk create rows.csv --reserve 95%', '--reserve "95%" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --reserve lots', '--reserve "lots" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --concurrency many', '--concurrency takes an integer, not many.'],
+    ['bulk create rows.csv --first many', '--first takes an integer, not many.'],
     ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
     ['envelopes list --status complted', 'Unknown status "complted".'],
     ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],

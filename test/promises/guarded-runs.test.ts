@@ -26,36 +26,20 @@ async function sent(): Promise<number> {
 }
 
 describe('a limit of emails', () => {
-  it('counts each wave of a run', async () => {
+  it('counts the rows that are sent now', async () => {
     await rows(9);
     await guard('--max-emails', '4');
     expect(reportedError(await home.run([...bulk, '--json']))).toMatchObject({ code: 'TOO_MANY_EMAILS' });
-    expect(await home.run([...bulk, '--waves', '2,3,rest'])).toMatchObject({ code: 0 });
+    expect(await home.run([...bulk, '--first', '2'])).toMatchObject({ code: 0 });
     await guard('--max-emails', '2');
-    const { code, stderr } = await home.run`bulk resume --last --dry-run`;
+    const { code, stderr } = await home.run`bulk resume --dry-run`;
     expect([code, stderr]).toEqual([0, expect.stringContaining('TOO_MANY_EMAILS')]);
-    const refused = reportedError(await home.run`bulk resume --last --json`);
+    const refused = reportedError(await home.run`bulk resume --yes --json`);
     expect([refused.code, refused.exitCode, await sent()]).toEqual(['TOO_MANY_EMAILS', 2, 2]);
     await guard('--max-emails', '4');
-    expect(await home.run`bulk resume --last`).toMatchObject({ code: 0 });
-    expect(await home.run`bulk resume --last`).toMatchObject({ code: 0 });
+    expect(await home.run`bulk resume --yes --first 4`).toMatchObject({ code: 0 });
+    expect(await home.run`bulk resume --yes`).toMatchObject({ code: 0 });
     expect(await sent()).toBe(9);
-  });
-});
-
-describe('a wave that a guard refused', () => {
-  it('is checked for --stop-if again', async () => {
-    await rows(4);
-    const first = await home.run([...bulk, '--json', '--waves', '2,2', '--stop-if', 'declined>10%']);
-    const [envelopeId = ''] = /env_\w+/.exec(first.stdout) ?? [];
-    await guard('--max-emails', '1');
-    expect(await home.run`bulk resume --last`).toMatchObject({ code: 2 });
-    await guard('--no-max-emails');
-    await home.run(['sandbox', 'decline', envelopeId]);
-    const refused = reportedError(await home.run`bulk resume --last --json`);
-    expect([refused.code, refused.exitCode, await sent()]).toEqual(['STOP_IF', 10, 1]);
-    expect(await home.run`bulk resume --last --anyway`).toMatchObject({ code: 0 });
-    expect(await sent()).toBe(3);
   });
 });
 
@@ -69,8 +53,8 @@ describe('the log of writes', () => {
 
   it('stays complete when a run is killed, and names what the run had created', async () => {
     await rows(60);
-    const run = home.start([...bulk, '--concurrency', '1']);
-    const folder = home.path('state', 'bulk');
+    const run = home.start([...bulk]);
+    const folder = home.path('state', 'runs');
     await eventually(async () => {
       const [id = ''] = await readdir(folder);
       expect(await readFile(join(folder, id, 'journal.jsonl'), 'utf8')).toContain('"created"');

@@ -117,10 +117,10 @@ describe('log undo', () => {
     expect(await home.run`log undo ${entry} --yes`).toMatchObject({ code: 5 });
   });
 
-  it('cancels only what its entry of a run with waves sent', async () => {
+  it('cancels only what its entry of a run that was paused sent', async () => {
     await writeFile(home.path('waves.csv'), rowsFor('wave', 4));
-    await home.run`bulk create waves.csv --template tmpl_nda --send --yes --waves 2,rest`;
-    await home.run`bulk resume --last`;
+    await home.run`bulk create waves.csv --template tmpl_nda --send --yes --first 2`;
+    await home.run`bulk resume --yes`;
     const [first, second] = (await entries()).slice(-2);
     expect([first, second]).toMatchObject([
       { command: 'bulk create', counts: { created: 2, sent: 2 } },
@@ -138,11 +138,11 @@ describe('log undo', () => {
     await writeFile(home.path('killed.csv'), rowsFor('killed', 20));
     // After some rows, nothing arrives anymore.
     await home.faults({ reset: { match: 'POST /esign/envelopes', skip: 12 } });
-    const running = home.start`bulk create killed.csv --template tmpl_nda --send --yes --concurrency 1 --json`;
+    const running = home.start`bulk create killed.csv --template tmpl_nda --send --yes --json`;
     await once(running.child.stdout ?? running.child, 'data');
     await running.stop('SIGKILL');
     await home.faults({});
-    await home.run`bulk resume --last`;
+    await home.run`bulk resume --yes`;
     const ids = (await entries()).slice(-2).map(({ envelopeIds }) => [envelopeIds].flat().map(String));
     expect(ids.map((of) => of.length > 0)).toEqual([true, true]);
     expect(ids.flat()).toHaveLength(20);

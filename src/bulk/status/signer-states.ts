@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
-import { turnsOf } from '../../envelopes/turns.ts';
+import { signersByOrder, turnsOf } from '../../envelopes/turns.ts';
 import { hasDeclined, hasSigned } from '../../kernel/vocabulary.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
@@ -42,8 +42,9 @@ const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled'
  * `declined`.
  */
 export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOfEnvelope[] {
-  const turn = new Set(whoseTurn(envelope));
   const isDeclinerKnown = (envelope.signers ?? []).some(hasDeclined);
+  // Those after the one who declined have not been asked.
+  const turn = new Set(isDeclinerKnown ? firstUnsigned(envelope) : whoseTurn(envelope));
   const beganAt = new Map(turnsOf(envelope).map(({ signer, beganAt: at }) => [signer, at]));
   return (envelope.signers ?? []).map((signer) => {
     const state = stateOf(signer, envelope, { isInTurn: turn.has(signer), isReplaced, isDeclinerKnown });
@@ -54,6 +55,11 @@ export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOf
       waitingSince: state === 'waiting' ? isoTime(beganAt.get(signer)) : null,
     };
   });
+}
+
+function firstUnsigned({ signers, signingOrder }: Envelope): Signer[] {
+  const unsigned = signers?.filter((signer) => !hasSigned(signer));
+  return signersByOrder({ signers: unsigned, signingOrder })[0] ?? [];
 }
 
 function stateOf(

@@ -95,7 +95,6 @@ const ALIASES = aliasTable({
   'bulk create FILE': 'bulk import, bulk new, bulk run',
   'bulk create FILE --send': 'bulk send',
   'bulk resume RUN': 'bulk retry, bulk continue',
-  'bulk show RUN': 'bulk get',
   'bulk list': 'bulk ls',
   'bulk export RUN': 'bulk download, bulk results',
   'documents download KEY': 'documents get',

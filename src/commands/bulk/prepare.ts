@@ -20,7 +20,14 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
-import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
+import {
+  findKnownRows,
+  otherText,
+  readEarlierRows,
+  refuseUnfinished,
+  reportKnown,
+  reportNothingToDo,
+} from './known.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText, writePreflight } from './view.ts';
 
@@ -41,7 +48,7 @@ interface RunRequest {
 
 /**
  * Checks a whole file, shows what a run of it would do, and asks for confirmation. Then stores the run; nothing has been sent
- * yet. Returns undefined if the list has no rows.
+ * yet. Returns undefined if nothing is left to send; no run is kept then.
  * @throws UsageError with every problem of the file, or when the user did not confirm.
  */
 export async function prepareRun(
@@ -56,6 +63,12 @@ export async function prepareRun(
     if (checked.report.rows === 0) {
       await draft.discard();
       context.terminal.notice('The list has no rows. Nothing was sent.');
+      return undefined;
+    }
+    const { existing, ended } = checked.known;
+    if (existing.length + ended.length === checked.report.rows) {
+      await draft.discard();
+      await reportNothingToDo(checked.known, checked.report, context);
       return undefined;
     }
     await confirmRun(request, checked, await client(), context);

@@ -10,7 +10,7 @@ import { type Ending, processRun } from '../../bulk/run.ts';
 import { lastRun } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
-import { Batch, type ItemResult } from '../../cli/batch.ts';
+import { Batch } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
@@ -24,7 +24,7 @@ import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BulkProgress } from './progress.ts';
-import { endingText, failureLine, resultLine } from './view.ts';
+import { endingText, rowInWords } from './view.ts';
 
 /** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
 export function bulkClient(progress: BulkProgress, session: Session): Promise<Client> {
@@ -58,7 +58,7 @@ export async function runToCompletion(
   });
   const { file } = run.state.head;
   const report = (result: RowResult) =>
-    batch.report({ json: resultAsJson(result), ...inWords(file, result, context.terminal) });
+    batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
   const wasFinished = run.state.finishedAt !== undefined;
   if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
   try {
@@ -117,17 +117,6 @@ async function reportKnown(
   for await (const result of resultsOf(state, files)) {
     if (state.of(result.row) === kind) await report(result);
   }
-}
-
-function inWords(
-  file: string,
-  result: RowResult,
-  terminal: CommandTerminal,
-): Pick<ItemResult, 'text' | 'failure'> {
-  return {
-    text: terminal.outIsTty ? undefined : resultLine(result),
-    failure: result.ok ? undefined : `${failureLine(file, result)}\n`,
-  };
 }
 
 /** Rows that were finished `before` belong to earlier processes. */

@@ -4,6 +4,8 @@ import type { RemainingWork } from '../../bulk/remaining-work.ts';
 import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../bulk/results.ts';
 import type { RunSummary } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
+import type { ItemResult } from '../../cli/batch.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
@@ -124,13 +126,25 @@ export function progressText(progress: RunProgress, now: number): string {
   return safeLine(parts.join('  '));
 }
 
+/** Returns how a row is reported: as a line in a pipe, and on a terminal only if it failed. */
+export function rowInWords(
+  file: string,
+  result: RowResult,
+  terminal: CommandTerminal,
+): Pick<ItemResult, 'text' | 'failure'> {
+  return {
+    text: terminal.outIsTty ? undefined : resultLine(result),
+    failure: result.ok ? undefined : `${failureLine(file, result)}\n`,
+  };
+}
+
 /** Returns a row with a known outcome as tab-separated fields for a pipe: row, request ID, envelope ID, status, error. */
-export function resultLine(result: RowResult): string {
+function resultLine(result: RowResult): string {
   return `${resultCells(result).map(safeLine).join('\t')}\n`;
 }
 
 /** Returns a failed row as a line for people: `people.csv:2  ada@example.com (Ada): …`. */
-export function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
+function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
   const where = line === null ? `row ${row}` : `${file}:${line}`;
   const who = signers.map(({ email, name }) =>
     name === email || name === '' ? email : `${email} (${name})`,
