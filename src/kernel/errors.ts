@@ -58,9 +58,8 @@ export function ctrlCPressed(): Error {
 export const UsageError = errorClass('UsageError', 'USAGE');
 export type UsageError = InstanceType<typeof UsageError>;
 
-/** Something on this machine, such as a delivery, has no such ID. */
+/** Something on this machine, such as a profile or a delivery, does not exist. Nothing was sent. */
 export const NotFoundError = errorClass('NotFoundError', 'NOT_FOUND');
-export type NotFoundError = InstanceType<typeof NotFoundError>;
 
 /** The request ID was already used for another template or other signers. Nothing was sent. */
 export const RequestIdUsedError = errorClass('RequestIdUsedError', 'REQUEST_ID_USED');

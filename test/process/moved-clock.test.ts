@@ -38,9 +38,7 @@ describe("ages are measured by the service's clock", () => {
     expect(await get(expired)).toMatch(/Expired 2 days ago; .*Ada/);
   });
 
-  it("uses the service's clock in the summary and the doctor", async () => {
-    const summary = await home.object`envelopes summary --soon 20d`;
-    expect(summary.expiringSoon).toMatchObject([{ id: old }]);
+  it("uses the service's clock in the doctor", async () => {
     const { stdout, code } = await home.run`doctor --json`;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/11 days ahead/)]);
   });

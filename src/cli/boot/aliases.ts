@@ -68,7 +68,7 @@ const ALIASES = aliasTable({
   'envelopes list --status COMPLETED': 'documents ls, documents list',
   'envelopes get ID': 'get, show, view, read, see, look, cat, check, seen, open, info, describe',
   'envelopes get ID --history': 'history, log',
-  'envelopes summary': 'status, stats, stat, summary',
+  report: 'status, stats, stat, summary, envelopes summary',
   'envelopes watch ID': 'wait, watch',
   'envelopes download ID': 'download, pull, pdf',
   'envelopes evidence ID --dir DIR': 'evidence',
