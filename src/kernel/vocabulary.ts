@@ -176,7 +176,7 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
     events:list events:secret events:show events:verify index:clear index:show log log:verify profiles:add
     profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:choices sandbox:decline
     sandbox:deliveries sandbox:exec sandbox:faults sandbox:mails sandbox:seed sandbox:sign sandbox:start
-    sandbox:view schema`),
+    sandbox:view`),
 };
 
 /** Commands that read from the service or the bucket, and save files. */
