@@ -4,11 +4,13 @@ import { text } from 'node:stream/consumers';
 import { ensureBuilt, ensureInstalled, step } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Runs the end-to-end suite with Prism checking the traffic between the CLI and every sandbox. Fails if a request or a response
-// violates contract/openapi.yaml. For details, see docs/contributing/contract-check.md.
+// Runs the promises that reach every operation, with Prism checking the traffic between the CLI and every sandbox. Fails if a
+// request or a response violates contract/openapi.yaml. For details, see docs/contributing/testing.md.
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test/nightly/contract');
 const contract = join(root, 'contract', 'openapi.yaml');
+/** Together, they call every operation, with success, refusals, and lost replies. */
+const PROMISES = ['create', 'sending', 'replace', 'never-twice', 'lists', 'api'];
 const say = (line) => process.stderr.write(`${line}\n`);
 
 await ensureBuilt();
@@ -49,10 +51,11 @@ const desk = createServer(async (request, response) => {
 await new Promise((resolve) => desk.listen(0, '127.0.0.1', resolve));
 
 const proxy = `http://127.0.0.1:${desk.address().port}`;
-const code = await runVitest(['promises', 'process'], process.argv.slice(2), { ESIGN_E2E_PROXY: proxy });
+const chosen = process.argv.slice(2);
+const files = chosen.length > 0 ? chosen : PROMISES.map((name) => `test/promises/${name}.test.ts`);
+const code = await runVitest(['promises'], files, { ESIGN_RELAY: proxy });
 desk.close();
 for (const relay of relays) relay.close();
-const whole = process.argv.length === 2;
-const { lines, ok } = await record.close({ whole });
+const { lines, ok } = await record.close({ whole: chosen.length === 0 });
 say(lines.join('\n'));
 process.exitCode = code === 0 && ok ? 0 : 1;

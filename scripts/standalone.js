@@ -27,7 +27,7 @@ const files = [
 ];
 files.push(...(await filesIn('contract/output')));
 for (const name of await filesIn('dist'))
-  if (!/^dist\/(standalone|types|client|man|deb|\.)/.test(name)) files.push(name);
+  if (!/^dist\/(standalone|types|client|\.)/.test(name)) files.push(name);
 const hash = createHash('sha256');
 for (const name of files) hash.update(name).update(await readFile(join(root, name)));
 const contents = join(parts, 'contents.json');

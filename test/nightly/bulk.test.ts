@@ -32,7 +32,7 @@ const create = (file: string, ...more: string[]) => [
   '--json',
   ...more,
 ];
-const faults = (set: unknown) => home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
+const faults = (set: unknown) => home.faults(set);
 
 /** Every signer has one sent envelope and got one email; no draft is left. */
 async function expectOnce(rows: number): Promise<void> {

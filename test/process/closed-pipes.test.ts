@@ -87,7 +87,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
   });
 
   it('leaves a bulk run that can be resumed', async () => {
-    const { baseUrl, apiKey, stop } = await home.sandbox(['--no-save-profile']);
+    const { baseUrl, apiKey, stop } = await home.sandbox([], { hasProfile: false });
     const env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
     const rows = Array.from({ length: 80 }, (_, i) => `p${i}@example.com,Person ${i}`);
     await writeFile(home.path('rows.csv'), `email,name\n${rows.join('\n')}\n`);

@@ -64,7 +64,7 @@ it('writes the state of each row into the sheet, and finds moved rows', async ()
 });
 
 it('prints only rows without an envelope with --failed, which can be sent once they are fixed', async () => {
-  await home.run`sandbox choices template-roles=hidden`;
+  await home.choose({ 'template-roles': 'hidden' });
   await writeFile(
     home.path('f.csv'),
     'email,name,role\nada@example.com,Ada,Tenant\nbo@example.com,Bo,Nobody\n',

@@ -82,7 +82,7 @@ describe('bulk status', () => {
   });
 
   it.each(['full', 'summary'])('requests no ended envelope twice, with %s list items', async (items) => {
-    await home.run`sandbox choices list-items=${items}`;
+    await home.choose({ 'list-items': items });
     const rows = Array.from({ length: 6 }, (_, n) => `c${n}@example.com,C${n}`);
     const { run, ids } = await sent('ended.csv', ['email,name', ...rows], '--template', 'tmpl_nda');
     for (const id of ids.slice(0, 4)) await home.run`sandbox sign ${id}`;
@@ -90,11 +90,11 @@ describe('bulk status', () => {
     const before = await requests();
     expect(await status([run])).toHaveLength(6);
     expect((await requests()) - before).toBeLessThanOrEqual(2 + 2);
-    await home.run`sandbox choices list-items=full`;
+    await home.choose({ 'list-items': 'full' });
   });
 
   it('shows refused rows and rows that are not created yet', async () => {
-    await home.run`sandbox choices template-roles=hidden`;
+    await home.choose({ 'template-roles': 'hidden' });
     const rows = ['email,name,role', 'd1@example.com,D1,', 'd2@example.com,D2,Nobody', 'd3@example.com,D3,'];
     const { run } = await sent(
       'refused.csv',
@@ -105,7 +105,7 @@ describe('bulk status', () => {
     expect(before).toHaveLength(3);
     expect(before[2]).toMatchObject({ state: 'pending', envelopeId: null, name: 'D3' });
     await home.run`bulk resume ${run}`;
-    await home.run`sandbox choices template-roles=shown`;
+    await home.choose({ 'template-roles': 'shown' });
     const lines = await status(['--last']);
     expect(statesOf(lines)).toEqual([
       [1, 'd1@example.com', 'waiting'],

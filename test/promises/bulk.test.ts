@@ -18,10 +18,7 @@ beforeEach(async () => {
   await home.run`sandbox reset --yes`;
 });
 
-const faults = async (json: unknown) => {
-  await writeFile(home.path('faults.json'), JSON.stringify(json));
-  await home.json`sandbox faults faults.json`;
-};
+const faults = (settings: unknown) => home.faults(settings);
 const create = (...args: string[]) => ['bulk', 'create', ...args];
 async function lastRun(): Promise<Record<string, unknown>> {
   const runs = await home.json`bulk list -L 1`;
@@ -254,7 +251,7 @@ describe('bulk create', () => {
   });
 
   it('reports refused rows, completes the others, and exits with 10', async () => {
-    await home.run`sandbox choices template-roles=hidden`;
+    await home.choose({ 'template-roles': 'hidden' });
     const file = await given('roles.csv', 'email,role\na@example.com,\nb@example.com,Nobody\n');
     const run = await home.run(create(file, '--template', 'tmpl_lease', '--send', '--yes', '--json'));
     expect(run.code).toBe(10);
@@ -272,7 +269,7 @@ describe('bulk create', () => {
       done: 1,
       failures: [{ row: 2 }],
     });
-    await home.run`sandbox choices template-roles=shown`;
+    await home.choose({ 'template-roles': 'shown' });
   });
 
   it('stops for a quota, a key, or a request limit, and continues with resume', async () => {
@@ -399,7 +396,7 @@ describe('a bulk run', () => {
       '--yes',
       '--allow-missing-roles',
     );
-    await home.run`sandbox choices template-roles=hidden`;
+    await home.choose({ 'template-roles': 'hidden' });
     const lines = (role: string) =>
       `email,name,role\na@example.com,Ann,Tenant\nb@example.com,Ben,${role}\nc@example.com,,Tenant\n`;
     await given('corrected.csv', lines('Nobody'));
@@ -424,7 +421,7 @@ describe('a bulk run', () => {
     expect((await holdingsOf(sandbox)).mails).toEqual(new Map(once));
     expect((await home.run`${words} --again`).code).toBe(0);
     expect([...(await holdingsOf(sandbox)).mails.values()]).toEqual([2, 2, 2]);
-    await home.run`sandbox choices template-roles=shown`;
+    await home.choose({ 'template-roles': 'shown' });
   });
 
   it('sends the drafts of an earlier run and creates no others', async () => {

@@ -45,9 +45,9 @@ describe('templates', () => {
 
   it("have inferred roles if the service doesn't send them", async () => {
     await create();
-    await home.run`sandbox choices template-roles=hidden`;
+    await home.choose({ 'template-roles': 'hidden' });
     const { stdout } = await home.run`templates get tmpl_nda`;
-    await home.run`sandbox choices template-roles=shown`;
+    await home.choose({ 'template-roles': 'shown' });
     expect(stdout).toMatch(/Signer \(inferred /);
   });
 });

@@ -115,9 +115,9 @@ describe('a result', () => {
     // Active ones are on the page that was just read.
     expect(await requestsOf('find', 'lukasz')).toBe(1);
     onTestFinished(async () => {
-      await home.run`sandbox choices list-items=full`;
+      await home.choose({ 'list-items': 'full' });
     });
-    await home.run`sandbox choices list-items=summary`;
+    await home.choose({ 'list-items': 'summary' });
     expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
   });

@@ -431,7 +431,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   });
 
   // The contract check gives a sandbox another address, so its profile is not that of a running sandbox.
-  const skip = process.env.ESIGN_E2E_PROXY !== undefined;
+  const skip = process.env.ESIGN_RELAY !== undefined;
   it('exempts the profile of a sandbox that is running', { skip }, async () => {
     const own = new Home();
     try {

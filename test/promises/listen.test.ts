@@ -205,9 +205,9 @@ describe('a response of listen', () => {
     const listening = home.background`listen --port 0 --secret-file new --secret-file old --json`;
     const { url } = await listening.object();
     onTestFinished(async () => {
-      await home.run`sandbox choices payload=event signature=bare`;
+      await home.choose({ payload: 'event', signature: 'bare' });
     });
-    await home.run`sandbox choices payload=type signature=prefixed`;
+    await home.choose({ payload: 'type', signature: 'prefixed' });
     const send = (secret: string) =>
       home.run([
         ...['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', '--send'],

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
-import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { canMount, onSmallDisk } from '../support/disk-faults.ts';
 import { eventually } from '../support/eventually.ts';
@@ -138,12 +137,11 @@ describe('log undo', () => {
   it('leaves what a resume sent to the entry of the resume, if the run was killed', async () => {
     await writeFile(home.path('killed.csv'), rowsFor('killed', 20));
     // After some rows, nothing arrives anymore.
-    const faults = JSON.stringify({ reset: { match: 'POST /esign/envelopes', skip: 12 } });
-    await home.run(argv`sandbox faults -`, { input: faults });
+    await home.faults({ reset: { match: 'POST /esign/envelopes', skip: 12 } });
     const running = home.start`bulk create killed.csv --template tmpl_nda --send --yes --concurrency 1 --json`;
     await once(running.child.stdout ?? running.child, 'data');
     await running.stop('SIGKILL');
-    await home.run(argv`sandbox faults -`, { input: '{}' });
+    await home.faults({});
     await home.run`bulk resume --last`;
     const ids = (await entries()).slice(-2).map(({ envelopeIds }) => [envelopeIds].flat().map(String));
     expect(ids.map((of) => of.length > 0)).toEqual([true, true]);

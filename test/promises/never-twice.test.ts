@@ -21,10 +21,7 @@ const create = (...args: string[]) => [
   'Ada <ada@example.com>',
   ...args,
 ];
-const faults = async (set: unknown) => {
-  const { code } = await home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
-  expect(code).toBe(0);
-};
+const faults = (set: unknown) => home.faults(set);
 const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
 
 describe('a lost response', () => {
@@ -82,7 +79,7 @@ describe('a lost response', () => {
 
 describe('the responses of send, cancel, and remind in every documented form', () => {
   it.each(['success', 'empty204'])('cause no repetition: %s', async (form) => {
-    await home.run`sandbox choices action-reply=${form}`;
+    await home.choose({ 'action-reply': form });
     const id = String((await home.object(create())).id);
     const runs: Finished[] = [];
     for (const action of ['send', 'remind', 'cancel'])
@@ -93,7 +90,7 @@ describe('the responses of send, cancel, and remind in every documented form', (
       { id, status: 'SENT' },
       { id, status: 'CANCELLED' },
     ]);
-    await home.run`sandbox choices action-reply=envelope`;
+    await home.choose({ 'action-reply': 'envelope' });
   });
 });
 

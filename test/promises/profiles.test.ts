@@ -11,7 +11,7 @@ const canary = 'sk_canary_0123456789abcdef';
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await service.sandbox(['--no-save-profile']);
+  sandbox = await service.sandbox([], { hasProfile: false });
 });
 afterAll(() => service.close());
 beforeEach(() => {

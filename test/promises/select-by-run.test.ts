@@ -92,7 +92,7 @@ describe('a selection by a run with replaced envelopes', () => {
     ['in a list of whole envelopes', 'full'],
     ['in a list of summaries', 'summary'],
   ])('contains what replaced an envelope of the run, %s', async (_, items) => {
-    await home.run`sandbox choices list-items=${items}`;
+    await home.choose({ 'list-items': items });
     const flags = argv`--template tmpl_nda --send --yes --again --json`;
     const sent = await home.run(argv`bulk create people.csv ${flags}`);
     const rows = linesOf(sent.stdout).map(parseJson).filter(isRecord);

@@ -28,7 +28,7 @@ const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/tests');
 const PATIENCE_MS = 60_000;
 
 /** One switch for all of them; a binary given by name is a process, too. */
-const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || process.env.ESIGN_E2E_PROXY);
+const ALWAYS_REAL = Boolean(process.env.ESIGN_BIN);
 /** How many commands a test runs at the same time: one in its own process, or several real ones. */
 export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
@@ -59,6 +59,8 @@ export class Home {
   readonly #folder = join(tmpdir(), `esign-tests-${randomUUID().slice(0, 13)}`);
   readonly #env: Record<string, string>;
   readonly #started: LongRunning[] = [];
+  /** Where the latest sandbox is controlled. */
+  #controls: { url: URL; apiKey: string } | undefined;
   /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
   readonly #inProcess: boolean;
@@ -153,14 +155,40 @@ export class Home {
   }
 
   /**
-   * Starts a sandbox whose connection settings the home's later commands use: in this process where commands run here, too.
+   * Starts a sandbox whose connection settings the home's later commands use, unless it has no profile: in this process where commands
+   * run here, too.
    */
-  async sandbox(args: readonly string[] = []): Promise<Sandbox> {
+  async sandbox(args: readonly string[] = [], { hasProfile = true } = {}): Promise<Sandbox> {
     const words = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args];
-    const running = this.#next(words, {}, false);
+    const env: Record<string, string> = hasProfile ? {} : { ESIGN_CONFIG_DIR: this.path('other-config') };
+    const running = this.#next(words, { env }, false);
     const ready = await running.object();
-    const baseUrl = await this.#relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
+    this.#controls = { url: new URL('/__sandbox', String(ready.baseUrl)), apiKey: String(ready.apiKey) };
+    const baseUrl = await this.#relayed(String(ready.baseUrl), hasProfile);
     return { baseUrl, apiKey: String(ready.apiKey), ready, stop: () => running.stop() };
+  }
+
+  /** Replaces the faults of the latest sandbox; `{}` removes them. */
+  faults(settings: unknown): Promise<unknown> {
+    return this.control('/faults', settings);
+  }
+
+  /** Sets choices of the latest sandbox, such as `{ 'list-items': 'summary' }`. */
+  choose(choices: Record<string, string>): Promise<unknown> {
+    return this.control('/choices', choices);
+  }
+
+  /** Requests a path below `/__sandbox` of the latest sandbox: GET, or POST with a body. Returns `data` of the reply. */
+  async control(path: string, body?: unknown): Promise<unknown> {
+    if (this.#controls === undefined) throw new Error('the home has no sandbox');
+    const { url, apiKey } = this.#controls;
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const reply = await fetch(`${url.href}${path}`, { headers, ...post });
+    const text = await reply.text();
+    const value = parseJson(text);
+    if (!reply.ok || !isRecord(value)) throw new Error(`${path}: ${reply.status} ${text}`);
+    return value.data;
   }
 
   async close(): Promise<void> {
@@ -170,7 +198,7 @@ export class Home {
 
   /** The base URL for the commands: during the contract check, that of a recording relay. */
   async #relayed(baseUrl: string, inProfile: boolean): Promise<string> {
-    const proxy = process.env.ESIGN_E2E_PROXY;
+    const proxy = process.env.ESIGN_RELAY;
     if (!proxy) return baseUrl;
     const { origin, pathname } = new URL(baseUrl);
     const relay = await (await fetch(proxy, { method: 'POST', body: origin })).text();

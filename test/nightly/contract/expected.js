@@ -1,5 +1,5 @@
 /**
- * Problems that the end-to-end tests cause on purpose. Each entry must occur at least once, or it is out of date; anything
+ * Problems that the promises cause on purpose. Each entry must occur at least once, or it is out of date; anything
  * that no entry names is a violation. An entry allows one kind of problem on one operation, nothing else.
  */
 export const EXPECTED = [

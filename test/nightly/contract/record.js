@@ -38,7 +38,7 @@ export class Record {
         '',
         `Contract: ${this.#pending.length} exchanges, ${this.#violations.length} violations`,
         ...[...this.#seen].sort().map(([operation, statuses]) => `  ${operation}  ${counts(statuses)}`),
-        `  ${this.#met.size} of ${EXPECTED.length} faults made on purpose met (test/contract/expected.js)`,
+        `  ${this.#met.size} of ${EXPECTED.length} faults made on purpose met (test/nightly/contract/expected.js)`,
         ...this.#violations.map((one) => `✗ ${one}`),
         ...gaps.map((one) => `✗ ${one}`),
       ],

@@ -38,7 +38,7 @@ export class Session {
     await writeFile(esign, SHIM.replace('COMMAND', COMMAND.map((word) => `'${word}'`).join(' ')));
     await chmod(esign, 0o755);
     home.env.PATH = `${home.path('bin')}:${home.env.PATH ?? ''}`;
-    const { baseUrl, apiKey } = await home.sandbox(ownSandbox ? ['--no-save-profile'] : []);
+    const { baseUrl, apiKey } = await home.sandbox([], { hasProfile: !ownSandbox });
     this.#service = { baseUrl, apiKey };
     // Values that a reader gets from the service and from the owner of the bucket.
     await writeFile(home.path('work', 'esign.key'), `${apiKey}\n`, { mode: 0o600 });
