@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { Home, linesOf } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
@@ -135,19 +135,6 @@ describe('a list', () => {
   it('reports no total if it filters locally', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
     expect(stderr).toMatch(/^Showing the first 20; .*--all .*-L .*\n$/);
-  });
-
-  it('is a JSON object per line with --jsonl, with errors as JSON', async () => {
-    const [all, picked, refused] = [
-      await list('many', '--jsonl', '-L', '2'),
-      await list('many', '--jsonl', '--fields', 'id', '--all'),
-      await home.run(argv`envelopes list --jsonl`, {
-        env: { ...at('many'), ESIGN_BASE_URL: 'http://127.0.0.1:9/x' },
-      }),
-    ];
-    expect(jsonLines(all.stdout)).toEqual([plain(0), plain(1)]);
-    expect(jsonLines(picked.stdout)).toEqual(Array.from({ length: 45 }, (_, i) => ({ id: `env_${i}` })));
-    expect([refused.code, reportedError(refused).code]).toEqual([8, 'NETWORK']);
   });
 
   it('reports unknown fields, and sorts by existing ones', async () => {

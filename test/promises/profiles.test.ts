@@ -140,7 +140,7 @@ describe('profiles', () => {
       storage: { bucket: 'contracts', region: null, endpoint: 'https://minio.example.com', pathStyle: true },
     });
     await home.run`profiles use other`;
-    expect((await home.run`profiles list --fields name,current`).stdout).toContain('other\ttrue');
+    expect((await home.run`profiles list`).stdout).toMatch(/^other\t\*\t/m);
     const rehearsed = await home.run`profiles remove other --dry-run`;
     expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove other\n']);
     expect((await home.run`profiles remove other --yes`).stdout).toContain('esign profiles use');

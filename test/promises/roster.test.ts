@@ -30,7 +30,6 @@ it('shows who has signed, and requests only envelopes that can still change', as
     { row: 3, state: 'declined', envelopeId: declined },
     { row: 4, state: 'never', envelopeId: null },
   ]);
-  expect(jsonLines((await home.run`bulk roster all.csv --template tmpl_nda --jsonl`).stdout)).toEqual(lines);
   const ids = await home.run`bulk roster all.csv --template tmpl_nda -q`;
   expect(ids.stdout).toBe(`${[signed, open, declined].join('\n')}\n`);
   const missing = await home.run`bulk roster all.csv --template tmpl_nda --missing`;
