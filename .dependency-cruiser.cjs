@@ -191,7 +191,7 @@ module.exports = {
       name: 'only-bundled-packages',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^node_modules/', pathNot: `^node_modules/(@napi-rs/keyring|${bundled.join('|')})/` },
+      to: { path: '^node_modules/', pathNot: `^node_modules/(${bundled.join('|')})/` },
     },
   ],
   options: {

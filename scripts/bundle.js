@@ -33,8 +33,8 @@ const COMMON = {
   platform: 'node',
   target: 'node20.19',
   minify: true,
-  // oclif needs TypeScript only when it runs from source, which the bundle never does. The keychain package contains native code.
-  external: ['typescript', '@napi-rs/keyring'],
+  // oclif needs TypeScript only when it runs from source, which the bundle never does.
+  external: ['typescript'],
   // The licenses are in THIRD-PARTY-NOTICES.txt.
   legalComments: 'none',
   logLevel: 'warning',

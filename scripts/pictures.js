@@ -44,7 +44,7 @@ async function stage(shell) {
 }
 
 async function watchPicture(shell, { lease, offer }) {
-  const line = words`envelopes watch --status SENT,IN_PROGRESS --interval 500ms`;
+  const line = words`envelopes watch ${lease} ${offer} --interval 500ms`;
   const { terminal, child, ended } = shell.open(line, 12);
   await shows(terminal, new RegExp(`${offer}[^]*1/3`));
   await shell.esign`sandbox sign ${lease}`;

@@ -12,7 +12,6 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
-import { readKey } from '../profiles/key-storage.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
@@ -209,12 +208,14 @@ export class Session {
     return sandboxControl(client.send, this.#invocation.interrupt.signal);
   }
 
-  /** Returns the key, and shows if a command or the keychain takes long to return it. */
-  readKey(apiKey: NonNullable<Settings['apiKey']>): Promise<string> {
-    const read = () => readKey(apiKey, this.#invocation.interrupt.signal);
-    if (apiKey.kind === 'key') return read();
-    const source = apiKey.kind === 'command' ? "the profile's command" : 'the keychain';
-    return this.#terminal.waiting(`Waiting for the API key from ${source}`, read, { still: true });
+  /** Returns the key, and shows if the command that prints it takes long. */
+  async readKey({ kind, value }: NonNullable<Settings['apiKey']>): Promise<string> {
+    if (kind === 'key') return value;
+    const { readKeyFromCommand } = await import('../profiles/key-command.ts');
+    const read = () => readKeyFromCommand(value, this.#invocation.interrupt.signal);
+    return this.#terminal.waiting("Waiting for the API key from the profile's command", read, {
+      still: true,
+    });
   }
 
   async #clientFor(

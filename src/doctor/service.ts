@@ -41,7 +41,7 @@ export async function checkKey(
   } catch (error) {
     return failed(name, error);
   }
-  const words = { key: maskKey(apiKey.value), command: 'from a command', keychain: 'in the keychain' };
+  const words = { key: maskKey(apiKey.value), command: 'from a command' };
   return ok(name, `${words[apiKey.kind]} (${from})`);
 }
 
@@ -96,7 +96,7 @@ function checkAccess({
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
+      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file FILE`.';
     return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {
@@ -109,8 +109,7 @@ function checkAccess({
     return [responds, skipped('key-accepted', why), skipped('scopes', why)];
   }
   const why = response === undefined ? NO_RESPONSE : 'the service returned an unexpected response';
-  const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
-  return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
+  return [failed('service', error), skipped('key-accepted', why), skipped('scopes', why)];
 }
 
 /**

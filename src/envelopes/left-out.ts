@@ -28,14 +28,14 @@ export function notToCancel(envelopes: readonly Envelope[], evenIfDeclined: bool
  * Returns those that are not drafts, and drafts that would email someone twice: a draft that replaces another envelope, which
  * `envelopes replace` cancels first, and the second draft of a row, which an interrupted run leaves.
  */
-export function notToSend(envelopes: readonly Envelope[], statuses: readonly string[] = ['DRAFT']): Reasons {
+export function notToSend(envelopes: readonly Envelope[]): Reasons {
   const firstOfRow = new Map<string, Envelope>();
   for (const one of envelopes.filter((each) => !isVoid(each)).toSorted(byPrecedence)) {
     const row = rowOf(one);
     if (row !== undefined && !firstOfRow.has(row)) firstOfRow.set(row, one);
   }
   return reasonsFor(envelopes, (one) => {
-    if (one.status !== 'DRAFT' || !statuses.includes('DRAFT')) return statusOf(one);
+    if (one.status !== 'DRAFT') return statusOf(one);
     if (replacedBy(one) !== undefined) return 'to be sent with `esign envelopes replace`';
     const row = rowOf(one);
     return row !== undefined && firstOfRow.get(row) !== one ? 'second draft of a row' : undefined;

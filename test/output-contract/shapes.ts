@@ -335,8 +335,10 @@ const profile = z.object({
   baseUrl: text,
   apiKey: maybe,
   apiKeyCommand: maybe,
-  apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
+  apiKeyIn: z.nullable(z.enum(['file', 'command'])),
   index: z.boolean(),
+  pin: maybe,
+  sealedPart: z.boolean(),
   guards: z.nullable(
     z.looseObject({
       readOnly: z.optional(z.boolean()),
@@ -369,11 +371,12 @@ const settings = z.object({
   file: text,
   profile: z.nullable(sourced),
   baseUrl: z.nullable(sourced),
-  apiKey: z.nullable(
-    z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
-  ),
+  apiKey: z.nullable(z.object({ value: text, in: z.enum(['file', 'command', 'environment']), source: text })),
   timeoutMs: z.object({ value: count, source: text }),
   storage: z.nullable(z.extend(storage, { source: text })),
+  pin: z.nullable(sourced),
+  sealedPart: z.nullable(z.object({ value: z.literal(true), source: text })),
+  index: z.nullable(z.object({ value: z.literal(false), source: text })),
   guards: z.object({
     readOnly: guard(z.literal(true)),
     onlyTo: guard(z.array(text)),
@@ -382,22 +385,6 @@ const settings = z.object({
     policy: z.nullable(z.object({ path: text, problem: maybe })),
     mcpWrites: z.boolean(),
   }),
-});
-const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
-const attention = z.object({ count, envelopes: z.array(standout) });
-const summary = z.object({
-  total: count,
-  byStatus: z.record(z.string(), count),
-  waitingLongest: z.array(standout),
-  expiringSoon: z.array(standout),
-  stuck: z.array(standout),
-  needsAttention: z.object({
-    declined: attention,
-    expiringSoon: attention,
-    neverOpened: attention,
-    forgottenDrafts: attention,
-  }),
-  completion: z.object({ count, medianMs: z.nullable(z.number()), p90Ms: z.nullable(z.number()) }),
 });
 const lateSigner = z.object({
   envelopeId: text,
@@ -663,7 +650,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   'envelopes:send': actionOnEach,
-  'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
   'events:drill': {
     checks: lines(drillCheck),

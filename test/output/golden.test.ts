@@ -7,7 +7,6 @@ import { renderReport } from '../../src/commands/compat/command.ts';
 import { renderCheck, renderVerdict } from '../../src/commands/doctor/command.ts';
 import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
 import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
-import { renderSummary } from '../../src/commands/envelopes/summary/command.ts';
 import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
 import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
 import { sandboxDeliveryList } from '../../src/commands/events/delivery-view.ts';
@@ -193,13 +192,6 @@ const settings = publicSettings(
   ),
   '/home/ada/.config/esign/profiles.json',
 );
-const standout = {
-  id: envelope.id,
-  subject: 'Please sign: the lease of 4 Privet Drive, Little Whinging',
-  waitingFor: ['李小龍', 'Maximiliane von und zu Hohenstein-Wittelsbach'],
-  at: '2026-11-01T09:00:00Z',
-};
-
 function terminalOf(columns: number): Terminal & { written: string } {
   const terminal = {
     written: '',
@@ -254,34 +246,12 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   'envelope-found': (columns) =>
     listed(
       contracts,
-      envelopeList(() => now, { selection: { words: ['ada'] }, flags: { search: 'ada' } }),
+      envelopeList(() => now, { selection: { words: ['ada'] } }),
       columns,
     ),
   envelope: (columns) =>
     [envelope, ...others].map((one) => renderEnvelope(one, terminalOf(columns), now)).join('\n'),
   'envelope-watch': watched,
-  'envelope-summary': (columns) =>
-    renderSummary(
-      {
-        total: 1_236,
-        byStatus: { COMPLETED: 1_200, IN_PROGRESS: 34, DECLINED: 2 },
-        waitingLongest: [standout],
-        expiringSoon: [{ ...standout, at: '2026-11-22T09:00:00Z', waitingFor: [] }],
-        stuck: [],
-        needsAttention: {
-          declined: { count: 2, envelopes: [{ ...standout, waitingFor: ['Bo Larsen'] }] },
-          expiringSoon: {
-            count: 1,
-            envelopes: [{ ...standout, at: '2026-11-22T09:00:00Z', waitingFor: [] }],
-          },
-          neverOpened: { count: 0, envelopes: [] },
-          forgottenDrafts: { count: 1_002, envelopes: [standout] },
-        },
-        completion: { count: 1_200, medianMs: 7_200_000, p90Ms: 259_200_000 },
-      },
-      terminalOf(columns),
-      now,
-    ),
   'template-list': (columns) =>
     listed(
       [template],

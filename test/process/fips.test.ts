@@ -97,7 +97,6 @@ it('runs every command in FIPS mode without MD5', { tags: ['full'] }, async () =
     'bulk create rows.csv --template tmpl_nda --send --yes',
     'bulk export --last',
     'envelopes list',
-    'envelopes summary',
     'find ada',
     'index show',
     'events secret',

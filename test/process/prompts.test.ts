@@ -23,7 +23,7 @@ function run(args: string[], env: Record<string, string> = {}): Screen {
 const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
 
 async function add(name: string): Promise<void> {
-  const words = argv`profiles add ${name} --base-url https://api.example.com/api/v1 --api-key-stdin --no-verify`;
+  const words = argv`profiles add ${name} --base-url https://api.example.com/api/v1 --api-key-file - --no-verify`;
   expect((await home.run(words, { input: key })).code).toBe(0);
 }
 

@@ -68,7 +68,6 @@ const RUNS: Readonly<Record<string, string>> = {
   'envelopes:remind': 'envelopes remind SENT',
   'envelopes:replace': 'envelopes replace SENT --subject Corrected --yes',
   'envelopes:send': 'envelopes send DRAFT',
-  'envelopes:summary': 'envelopes summary',
   'envelopes:watch': 'envelopes watch SENT --timeout 1s',
   'events:drill': 'events drill --to http://127.0.0.1:9 --secret-file secret',
   'events:gaps': 'events gaps',

@@ -175,7 +175,7 @@ describe('envelopes create', () => {
       dryRun: true,
       body: { templateId: 'tmpl_nda', webhookSecret: '[redacted]' },
     });
-    expect(await home.json`envelopes list --search "dry" --all`).toEqual([]);
+    expect(await home.json`find dry --all`).toEqual([]);
   });
 });
 
@@ -202,7 +202,7 @@ describe('envelopes list', () => {
   it('filters, limits with a notice, and prints IDs for pipes', async () => {
     for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');
     const [found, limited, none, sent] = [
-      await home.json`envelopes list --search list --signer ADA@ --since 1h --all`,
+      await home.json`envelopes list --metadata batch=list --signer ADA@ --since 1h --all`,
       await home.run`envelopes list -L 2`,
       await home.run`envelopes list --older-than 1h`,
       await home.run`envelopes list --status sent,signing --expiring-in 31d -q --all`,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { needsReader, pagesOf } from '../sandbox/documents/reader.ts';
+import { needsReader, pagesOf } from '../sandbox/reader.ts';
 import { Home } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
@@ -33,7 +33,7 @@ it('copies templates with GET requests only, and nothing from envelopes but role
   });
   try {
     const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: key = '' } = service.env;
-    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-stdin', '--no-verify'], {
+    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-file', '-', '--no-verify'], {
       input: key,
     });
     const file = home.path('templates.json');

@@ -22,7 +22,7 @@ const create = (...args: string[]) => [
   ...args,
 ];
 const faults = (set: unknown) => home.faults(set);
-const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
+const envelopes = (search: string) => home.json`find ${search} --all`;
 
 describe('a lost response', () => {
   it("finds the envelope and doesn't create it again after a create", async () => {

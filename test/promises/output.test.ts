@@ -138,7 +138,6 @@ describe('the --json output', () => {
     await run('index:clear', 'result', ['--dry-run']);
     await run('index:clear', 'result', []);
     await run('find', 'fields', ['ada', '--fields', 'id,status']);
-    await run('envelopes:summary', 'summary', []);
     await run('envelopes:download', 'files', [id]);
     // An ephemeral sandbox has no pins, so its signer is unknown.
     await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence'], 9);

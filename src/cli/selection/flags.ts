@@ -4,6 +4,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { folded, wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../context.ts';
 import {
+  booleanFlag,
   durationFlag,
   inGroup,
   optionalArg,
@@ -15,20 +16,29 @@ import {
 import { readPairList } from '../input/pairs.ts';
 import { selectedRun } from './run.ts';
 
-/** The argument of commands that accept envelopes by ID or by selection flags. */
-export const idsOrFilters = {
-  id: optionalArg('envelope IDs, or `-` to read them from stdin; omit with filters'),
+/** The argument of commands that act on envelopes, given by ID or by run. */
+export const idsOrRun = {
+  id: optionalArg('envelope IDs, or `-` to read them from stdin; omit with --run'),
 };
 
-/** The flags that select envelopes, for all commands that act on several. */
+/** The flag that names the envelopes of a run, for commands that act on envelopes. */
+export const runFlag = {
+  run: textFlag(
+    'RUN|last',
+    'the envelopes of this bulk run, instead of IDs; "last" is the latest run on this machine',
+  ),
+};
+
+/** Creates the flag for all envelopes to which a command usually applies, instead of IDs. */
+export function allFlag(description: string) {
+  return booleanFlag(description, { exclusive: ['run'] });
+}
+
+/** The flags that select envelopes, for lists and reports. */
 export const selectionFlags = inGroup('FILTER', {
   status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
   template: textFlag('ID|NAME', 'only envelopes from this template'),
   signer: textFlag('EMAIL', 'only envelopes with a signer whose address or name contains this text'),
-  search: textFlag(
-    'TEXT',
-    'only envelopes with words that begin with TEXT in the ID, subject, signers, template, or metadata values',
-  ),
   since: sinceFlag({ description: 'only envelopes created since this time', helpValue: '7d|DATE' }),
   'older-than': sinceFlag({ description: 'only envelopes created before this time', helpValue: '14d|DATE' }),
   'expiring-in': durationFlag('3d', 'only SENT or IN_PROGRESS envelopes that expire within this time'),
@@ -47,8 +57,10 @@ export async function selectionOf(flags: SelectionFlagValues, context: Context):
   return { ...filters, run: flags.run === undefined ? undefined : await selectedRun(flags.run, context) };
 }
 
-/** Returns the selection described by flags other than `--run`. */
-export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
+/** Returns the selection described by flags other than `--run`, and by the words of a search. */
+export function filtersOf(
+  flags: Omit<SelectionFlagValues, 'run'> & { search?: string | undefined },
+): Selection {
   const { template, signer, search, 'expiring-in': expiringIn, metadata } = flags;
   return {
     statuses: flags.status,
@@ -68,8 +80,4 @@ export function searchText(text: string): string {
   throw new UsageError('The search is empty.', {
     hint: 'Enter a name, an address, a subject, or a number, such as `esign find lukasz`.',
   });
-}
-
-export function isSelecting(flags: SelectionFlagValues): boolean {
-  return Object.keys(selectionFlags).some((name) => Reflect.get(flags, name) !== undefined);
 }

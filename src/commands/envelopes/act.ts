@@ -5,8 +5,11 @@ import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
-import type { SelectionFlagValues } from '../../cli/selection/flags.ts';
-import { type FindSkipReasons, readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
+import {
+  type FindSkipReasons,
+  type NamingFlags,
+  readNamedOrSelected,
+} from '../../cli/selection/named-or-selected.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { REMINDER_GAP } from '../../envelopes/defaults.ts';
 import {
@@ -20,7 +23,7 @@ import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf, mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { hasSigned } from '../../kernel/vocabulary.ts';
+import { type EnvelopeStatus, hasSigned } from '../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { type BatchAction, forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
@@ -29,9 +32,9 @@ import { renderDone } from './view.ts';
 
 export interface ActCommand {
   words: readonly string[];
-  flags: { yes: boolean; 'dry-run': boolean };
-  query: SelectionFlagValues;
-  leaveOut: FindSkipReasons;
+  flags: NamingFlags & { yes: boolean; 'dry-run': boolean };
+  /** The envelopes of a run that are left out, and the statuses that `--all` means. */
+  selection: { leaveOut: FindSkipReasons; all?: readonly EnvelopeStatus[] };
   actionOf: (means: ActionContext) => EnvelopeAction;
   /** How to confirm the problems of a single envelope. */
   confirming: Omit<ProblemOptions, 'asks'>;
@@ -41,8 +44,8 @@ export interface ActCommand {
 
 /** Sends, cancels, or reminds the envelopes that a command names or selects, after checks and a confirmation. */
 export async function act(command: ActCommand, context: Context): Promise<void> {
-  const { words, flags, query, leaveOut, actionOf, confirming } = command;
-  const { ids, selected } = await readNamedOrSelected(words, query, leaveOut, context);
+  const { words, flags, selection, actionOf, confirming } = command;
+  const { ids, selected } = await readNamedOrSelected(words, flags, selection, context);
   // A notice has already reported an empty selection.
   if (selected !== undefined && ids.ids.length === 0) return;
   const means = await actionContext(context);

@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrRun, runFlag } from '../../cli/selection/flags.ts';
 import { notToCancel } from '../../envelopes/left-out.ts';
 import { cancelAction } from '../../envelopes/plan.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -15,13 +15,13 @@ export default class EnvelopesCancel extends EsignCommand {
     '<%= config.bin %> envelopes cancel --run last --reason "wrong template"',
   ];
   static override strict = false;
-  static override args = idsOrFilters;
+  static override args = idsOrRun;
   static override flags = {
     reason: textFlag('TEXT', 'reason, stored with the envelope'),
     'even-if-declined': booleanFlag('also cancel DECLINED envelopes, which then no longer show as declined', {
       default: false,
     }),
-    ...selectionFlags,
+    ...runFlag,
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };
@@ -32,8 +32,7 @@ export default class EnvelopesCancel extends EsignCommand {
     const command: ActCommand = {
       words: argv.map(String),
       flags,
-      query: flags,
-      leaveOut: (envelopes) => notToCancel(envelopes, evenIfDeclined),
+      selection: { leaveOut: (envelopes) => notToCancel(envelopes, evenIfDeclined) },
       actionOf: (means) => cancelAction(means, { reason, evenIfDeclined }),
       confirming: {
         question: 'Cancel it anyway?',

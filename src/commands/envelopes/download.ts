@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
-import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
+import { allFlag, idsOrRun, runFlag } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
@@ -12,20 +12,21 @@ export default class EnvelopesDownload extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes download env_123',
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
-    '<%= config.bin %> envelopes download --status COMPLETED --since 30d --dir archive',
-    "<%= config.bin %> envelopes download --status COMPLETED --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    '<%= config.bin %> envelopes download --all --dir archive',
+    "<%= config.bin %> envelopes download --all --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
     '<%= config.bin %> envelopes download --run last --dir archive',
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
   ];
   static override strict = false;
-  static override args = idsOrFilters;
+  static override args = idsOrRun;
   static override flags = {
     what: kindsFlag({
       description: 'files to download: signed, certificate, document (default signed,certificate)',
       helpValue: 'A,B',
     }),
     ...downloadFlags,
-    ...selectionFlags,
+    ...runFlag,
+    all: allFlag('download the documents of all COMPLETED envelopes'),
   };
 
   async run(): Promise<void> {
@@ -35,7 +36,12 @@ export default class EnvelopesDownload extends EsignCommand {
     const template = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
     const kinds = flags.what ?? ['signed', 'certificate'];
     const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
-    const { ids, selected } = await readNamedOrSelected(argv.map(String), flags, leaveOut, context);
+    const { ids, selected } = await readNamedOrSelected(
+      argv.map(String),
+      flags,
+      { leaveOut, all: ['COMPLETED'] },
+      context,
+    );
     const client = await context.session.client();
     const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected

@@ -1,27 +1,27 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, durationFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
+import { allFlag, idsOrRun, runFlag } from '../../cli/selection/flags.ts';
 import { notToRemind } from '../../envelopes/left-out.ts';
 import { remindAction } from '../../envelopes/plan.ts';
+import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { type ActCommand, act } from './act.ts';
-
-// Here, --signer is the signer to remind.
-const { signer: _, ...otherFlags } = selectionFlags;
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
   static override examples = [
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
+    '<%= config.bin %> envelopes remind --all --min-gap 24h --yes',
     '<%= config.bin %> envelopes list --status SENT --older-than 7d --all -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
     '<%= config.bin %> envelopes remind --run last --min-gap 24h',
   ];
   static override strict = false;
-  static override args = idsOrFilters;
+  static override args = idsOrRun;
   static override flags = {
     signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
     'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
-    ...otherFlags,
+    ...runFlag,
+    all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
     yes: yesFlag,
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
@@ -29,14 +29,13 @@ export default class EnvelopesRemind extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesRemind);
-    const { signer, 'min-gap': gapMs, ...query } = flags;
+    const { signer, 'min-gap': gapMs } = flags;
     // --min-gap already decides which reminders are too soon.
     const options = { signer, gapMs: gapMs ?? 0, reportsRecent: gapMs === undefined };
     const command: ActCommand = {
       words: argv.map(String),
       flags,
-      query,
-      leaveOut: (envelopes) => notToRemind(envelopes, signer),
+      selection: { leaveOut: (envelopes) => notToRemind(envelopes, signer), all: IN_FLIGHT },
       actionOf: (means) => remindAction(means, options),
       confirming: { question: 'Send another reminder?', otherwise: 'nothing was sent' },
     };

@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
-import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrRun, runFlag } from '../../cli/selection/flags.ts';
 import { notToSend } from '../../envelopes/left-out.ts';
 import { sendAction } from '../../envelopes/plan.ts';
 import { type ActCommand, act } from './act.ts';
@@ -14,10 +14,10 @@ export default class EnvelopesSend extends EsignCommand {
     '<%= config.bin %> envelopes send --run last',
   ];
   static override strict = false;
-  static override args = idsOrFilters;
+  static override args = idsOrRun;
   static override flags = {
     'allow-missing-roles': missingRolesFlag,
-    ...selectionFlags,
+    ...runFlag,
     yes: yesFlag,
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
@@ -28,9 +28,7 @@ export default class EnvelopesSend extends EsignCommand {
     const command: ActCommand = {
       words: argv.map(String),
       flags,
-      // The sent envelopes of a run show which drafts are duplicates.
-      query: flags.run === undefined ? flags : { ...flags, status: undefined },
-      leaveOut: (envelopes) => notToSend(envelopes, flags.status),
+      selection: { leaveOut: notToSend },
       actionOf: sendAction,
       confirming: {
         allowMissing: flags['allow-missing-roles'],

@@ -17,8 +17,6 @@ import { successorOf } from '../envelopes/replace/successor.ts';
 import { renderEnvelope } from '../envelopes/view.ts';
 import { renderHits } from './view.ts';
 
-const { search: _, ...otherFlags } = selectionFlags;
-
 export default class Find extends EsignCommand {
   static override summary = 'Search envelopes by signer name, email address, subject, or metadata.';
   static override description =
@@ -36,7 +34,7 @@ export default class Find extends EsignCommand {
   };
   static override flags = {
     ...exportListFlags,
-    ...otherFlags,
+    ...selectionFlags,
     cached: booleanFlag('search only the local index, without contacting the service'),
   };
 

@@ -1,280 +1,298 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { request } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { UsageError } from '../../../src/kernel/errors.ts';
-import { recordOf } from '../../../src/webhooks/journal/record.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
-import {
-  type Receiver,
-  type ReceiverOptions,
-  startReceiver,
-} from '../../../src/webhooks/receive/receiver.ts';
+import { type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
 import { sign } from '../../../src/webhooks/receive/signature.ts';
 
-const secret = 'a-secret-of-more-than-16';
-const body =
-  '{"event":"envelope.signed","timestamp":"2026-01-02T03:04:05Z","data":{"envelopeId":"env_1","status":"IN_PROGRESS","signer":{"email":"a@b.c"}}}';
-let receiver: Receiver | undefined;
-let seen: Delivery[] = [];
-let failures: unknown[] = [];
+const SECRET = 'a-secret-of-more-than-16';
+const BODY = '{"event":"envelope.signed","data":{"envelopeId":"env_1"}}';
+const GOOD = sign(Buffer.from(BODY), SECRET);
 
-const options = (): ReceiverOptions => ({
-  host: '127.0.0.1',
-  port: 0,
-  path: '/webhooks',
-  signatureHeader: 'x-service-signature',
-  secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
-  verify: true,
-  clock: systemClock,
-  onDelivery: (delivery) => {
-    seen.push(delivery);
-  },
-  onFailure: (error) => {
-    failures.push(error);
-  },
-  onDropped: () => undefined,
+let receiver: Receiver;
+let port: number;
+let accepted: Delivery[] = [];
+let unhandled: unknown[] = [];
+let failure: Error | undefined;
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+
+beforeEach(async () => {
+  [accepted, unhandled, failure] = [[], [], undefined];
+  process.on('unhandledRejection', onUnhandled);
+  receiver = await startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    signatureHeader: 'x-service-signature',
+    secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
+    verify: true,
+    clock: systemClock,
+    onDelivery: (delivery) => {
+      if (failure) throw failure;
+      if (delivery.reason === null) accepted.push(delivery);
+    },
+    onFailure: (error) => unhandled.push(error),
+    onDropped: () => undefined,
+  });
+  port = Number(new URL(receiver.url).port);
 });
-
-async function start(more: Partial<ReceiverOptions> = {}): Promise<string> {
-  [seen, failures] = [[], []];
-  receiver = await startReceiver({ ...options(), ...more });
-  return receiver.url;
-}
-
-/** undici, not fetch: the bytes must arrive exactly as they are. */
-async function post(url: string, body: string | Uint8Array, signature?: string) {
-  const headers = signature === undefined ? {} : { 'x-service-signature': signature };
-  const reply = await request(url, { method: 'POST', body: Buffer.from(body), headers });
-  return { status: reply.statusCode, text: await reply.body.text() };
-}
-
 afterEach(async () => {
-  await receiver?.close();
-  receiver = undefined;
+  process.off('unhandledRejection', onUnhandled);
+  await receiver.close();
+  expect(unhandled).toEqual([]);
 });
 
-describe('the response to a delivery', () => {
-  const signature = sign(Buffer.from(body), secret);
+async function deliver(): Promise<number> {
+  const headers = { 'x-service-signature': GOOD };
+  const reply = await request(receiver.url, { method: 'POST', body: Buffer.from(BODY), headers });
+  await reply.body.dump();
+  return reply.statusCode;
+}
 
-  it('comes after the delivery was stored', async () => {
-    let isStored = false;
-    const url = await start({
-      onDelivery: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        isStored = true;
-      },
+/** Sends the bytes, ends its side, and waits for the response. */
+async function raw(bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
     });
-    expect([(await post(url, body, signature)).status, isStored]).toEqual([200, true]);
-  });
+  socket.end(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  await once(socket, 'close');
+  return text;
+}
 
-  it('is 500 if storing the delivery fails later', async () => {
-    const error = new Error('full');
-    const url = await start({
-      onDelivery: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        throw error;
-      },
-    });
-    expect((await post(url, body, signature)).status).toBe(500);
-    expect(failures).toEqual([error]);
-  });
-});
+const LINE = 'POST /webhooks HTTP/1.1';
+const HOST = 'Host: a';
+const SIGNATURE = `X-Service-Signature: ${GOOD}`;
+const LENGTH = `Content-Length: ${BODY.length}`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+const message = (head: readonly string[], body = BODY) => `${head.join('\r\n')}\r\n\r\n${body}`;
+const chunk = (size: string, text = BODY) => `${size}\r\n${text}\r\n0\r\n\r\n`;
+const HEX = BODY.length.toString(16);
 
-describe('the webhook receiver', () => {
-  it('returns 200 for a valid signature and parses the event', async () => {
-    const url = await start();
-    expect((await post(url, body, sign(Buffer.from(body), secret))).status).toBe(200);
-    expect(seen).toHaveLength(1);
-    expect(seen[0]).toMatchObject({ verified: true, duplicate: false, reason: null, answer: 200 });
-    expect(seen[0]).toMatchObject({
-      event: 'envelope.signed',
-      envelopeId: 'env_1',
-      status: 'IN_PROGRESS',
-      signer: 'a@b.c',
-    });
-  });
+/** A valid request except for the given fault. */
+const withLine = (line: string) => message([line, HOST, SIGNATURE, LENGTH]);
+const withHeaders = (...headers: string[]) => message([LINE, HOST, SIGNATURE, LENGTH, ...headers]);
+const withLength = (...lengths: string[]) => message([LINE, HOST, SIGNATURE, ...lengths]);
+const withChunks = (body: string, ...headers: string[]) =>
+  message([LINE, HOST, SIGNATURE, CHUNKED, ...headers], body);
 
-  it('parses the other payload shape', async () => {
-    const url = await start();
-    const other =
-      '{"id":"evt_1","type":"envelope.completed","createdAt":"2026-01-02T03:04:05Z","data":{"envelopeId":"env_2"}}';
-    await post(url, other, sign(Buffer.from(other), secret));
-    expect(seen[0]).toMatchObject({ id: 'evt_1', event: 'envelope.completed', envelopeId: 'env_2' });
-  });
+const CONTROLS = ['\u0000', '\u0001', '\u0007', '\u0008', '\u000b', '\u000c', '\u001b', '\u007f'];
+const MALFORMED: string[] = [
+  // Request lines.
+  ...['', ' ', 'POST', 'POST ', 'POST /webhooks', 'POST  HTTP/1.1', '/webhooks HTTP/1.1', 'HTTP/1.1 200 OK'],
+  ...[
+    '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  ],
+  ...['POST', 'post', 'Post', 'PO ST', 'P\u0000ST', 'POSTT', 'XPOST', '"POST"', 'POST\t'].flatMap((method) =>
+    method === 'POST' ? [] : [withLine(`${method} /webhooks HTTP/1.1`)],
+  ),
+  ...['HTTP/1.1x', 'http/1.1', 'HTTP/1,1', 'HTP/1.1', 'HTTP/', 'HTTP/1.1 x'].map((version) =>
+    withLine(`POST /webhooks ${version}`),
+  ),
+  ...[
+    '/web hooks',
+    '/webhooks\u0000',
+    '/webhooks#',
+    '//webhooks',
+    '/Webhooks',
+    '/./webhooks',
+    '/x/../webhooks',
+  ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
+  ...[
+    '/%77ebhooks',
+    '*',
+    'webhooks',
+    '/webhooks;a',
+    '/webhooks%00',
+    'http://a/webhooks',
+    'a:80',
+    '\\webhooks',
+  ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
+  // Header lines.
+  ...CONTROLS.map((control) => withHeaders(`X-A: a${control}b`)),
+  ...CONTROLS.map((control) => withHeaders(`X-${control}A: a`)),
+  ...[
+    'No-Colon',
+    ': no name',
+    'Sp ace: a',
+    'Blank : a',
+    ' Folded: a',
+    '\tFolded: a',
+    'X-A\u00e9: a',
+    'X(A): a',
+    'X-A: a\rb',
+  ].map((header) => withHeaders(header)),
+  message([LINE, SIGNATURE, LENGTH]),
+  `${[LINE, HOST, SIGNATURE, LENGTH].join('\n')}\n\n${BODY}`,
+  `${[LINE, HOST, SIGNATURE, LENGTH].join('\r')}\r\r${BODY}`,
+  withHeaders(`X-Large: ${'a'.repeat(20_000)}`),
+  withHeaders(...Array.from({ length: 3_000 }, (_, n) => `X-${n}: a`)),
+  // Lengths.
+  ...[
+    '-1',
+    '+57',
+    '0x39',
+    '57a',
+    'a',
+    '',
+    ' ',
+    '5 7',
+    '57,58',
+    '57, 57',
+    '1e2',
+    '57.0',
+    '99999999999999999999',
+    '\u00b2',
+  ].map((length) => withLength(`Content-Length: ${length}`)),
+  ...[
+    ['1', '57'],
+    ['57', '58'],
+    ['57', '57'],
+    ['58', '57'],
+    ['', '57'],
+  ].map((lengths) => withLength(...lengths.map((length) => `Content-Length: ${length}`))),
+  withLength(`Content-Length: ${BODY.length + 1}`),
+  withLength(`Content-Length: ${BODY.length - 1}`),
+  withLength('Content-Length: 0'),
+  withLength(),
+  // Lengths and chunks together: two servers could disagree on the end.
+  withHeaders(CHUNKED),
+  message([LINE, HOST, SIGNATURE, CHUNKED, LENGTH], chunk(HEX)),
+  message([LINE, HOST, SIGNATURE, LENGTH, 'Transfer-Encoding : chunked'], chunk(HEX)),
+  message([LINE, HOST, SIGNATURE, LENGTH, 'Transfer-Encoding: identity'], BODY),
+  ...['chunked, identity', 'identity', 'gzip', 'xchunked', 'chunked, gzip', 'chunke', '', '"chunked"'].map(
+    (coding) => message([LINE, HOST, SIGNATURE, `Transfer-Encoding: ${coding}`], chunk(HEX)),
+  ),
+  ...[
+    'zz',
+    '-1',
+    '',
+    ' ',
+    `0x${HEX}`,
+    `${HEX} x`,
+    'ffffffffffffffffff',
+    `${HEX},`,
+    `\t${HEX}`,
+    '0',
+    `${HEX}\u0000`,
+  ].map((size) => withChunks(chunk(size))),
+  withChunks(`${HEX}\r\n${BODY}`),
+  withChunks(`${HEX}\n${BODY}\n0\n\n`),
+  withChunks(`${HEX}\r\n${BODY}x\r\n0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY}0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY.slice(1)}\r\n0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY}\r\n0\r\n`),
+  // A signature in the wrong place.
+  message(
+    [LINE, HOST, CHUNKED, 'Trailer: X-Service-Signature'],
+    `${HEX}\r\n${BODY}\r\n0\r\n${SIGNATURE}\r\n\r\n`,
+  ),
+  message([LINE, HOST, LENGTH], `${BODY}\r\n${SIGNATURE}\r\n\r\n`),
+  message([`POST /webhooks?X-Service-Signature=${GOOD} HTTP/1.1`, HOST, LENGTH]),
+  message([LINE, HOST, LENGTH, `Cookie: X-Service-Signature=${GOOD}`]),
+  message([LINE, HOST, LENGTH, `X_Service_Signature: ${GOOD}`]),
+  message([LINE, HOST, LENGTH, `X-Service-Signature:\r\n ${GOOD}`]),
+];
 
-  it('verifies the raw bytes: white space counts', async () => {
-    const url = await start();
-    const spaced = ` ${body}\n`;
-    expect((await post(url, spaced, sign(Buffer.from(spaced), secret))).status).toBe(200);
-    expect((await post(url, spaced, sign(Buffer.from(body), secret))).status).toBe(401);
-  });
-
-  it('returns 401 for an invalid or missing signature and gives the reason only to the operator', async () => {
-    const url = await start();
-    for (const signature of [undefined, 'nonsense', sign(Buffer.from(body), 'another secret here')]) {
-      const reply = await post(url, body, signature);
-      expect(reply.status).toBe(401);
-      expect(reply.text).toBe('invalid signature\n');
+describe('malformed requests over a raw socket with a valid signature', () => {
+  it(`are not accepted (${MALFORMED.length} cases), and do no harm`, async () => {
+    const taken: string[] = [];
+    for (const bytes of MALFORMED) {
+      const before = accepted.length;
+      const answer = await raw(bytes);
+      if (accepted.length > before || answer.startsWith('HTTP/1.1 200')) taken.push(bytes.slice(0, 300));
     }
-    expect(seen.map((one) => one.verified)).toEqual([false, false, false]);
-    expect(seen.every((one) => one.reason !== null)).toBe(true);
+    expect(taken).toEqual([]);
+    expect(await deliver()).toBe(200);
   });
+});
 
-  it('marks duplicates, but not because of a forged copy', async () => {
-    const url = await start();
-    await post(url, body, 'forged');
-    await post(url, body, sign(Buffer.from(body), secret));
-    await post(url, body, sign(Buffer.from(body), secret));
-    expect(seen.map((one) => one.duplicate)).toEqual([false, false, true]);
+describe('slow senders', () => {
+  it("are disconnected, and don't delay a valid delivery", async () => {
+    const beginnings = [
+      'P',
+      LINE,
+      `${LINE}\r\n${HOST}\r\nX-Slow: `,
+      `${LINE}\r\n${HOST}\r\n${SIGNATURE}\r\n${LENGTH}\r\n\r\n`,
+      `${LINE}\r\n${HOST}\r\n${SIGNATURE}\r\n${CHUNKED}\r\n\r\n5\r\n{"e`,
+    ];
+    const sockets: Socket[] = [];
+    const closed: Promise<unknown>[] = [];
+    for (let n = 0; n < 50; n++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      sockets.push(socket);
+      closed.push(once(socket, 'close'));
+      await once(socket, 'connect');
+      socket.write(beginnings[n % beginnings.length] ?? '');
+    }
+    for (const socket of sockets.filter(({ writable }) => writable)) socket.write('{');
+    expect(await deliver()).toBe(200);
+    expect(accepted).toHaveLength(1);
+    await Promise.all(closed);
+    expect(await deliver()).toBe(200);
   });
+});
 
-  it('returns 400 for a body that is not JSON, and keeps the bytes', async () => {
-    const url = await start();
-    const bytes = Uint8Array.from([0xff, 0xfe, 0x00, 0x41]);
-    expect((await post(url, bytes, sign(bytes, secret))).status).toBe(400);
-    expect(seen[0]).toMatchObject({ reason: expect.stringContaining('JSON') as unknown, verified: true });
-    expect([...(seen[0]?.raw ?? [])]).toEqual([...bytes]);
-  });
-
-  it('returns 413, 405, and 404 without reporting a delivery', async () => {
-    const url = await start();
-    expect((await post(url, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
-    const wrongMethod = await fetch(url);
-    expect(wrongMethod.status).toBe(405);
-    expect(wrongMethod.headers.get('allow')).toBe('POST');
-    expect((await post(new URL('/elsewhere', url).href, body)).status).toBe(404);
-    expect(seen).toEqual([]);
-  });
-
-  it('requests a retry if the delivery could not be recorded, with the reason, and then treats it as new', async () => {
-    let isFull = true;
-    const url = await start({
-      onDelivery: (delivery) => {
-        if (isFull) throw new Error('disk full');
-        seen.push(delivery);
-      },
-    });
-    const signature = sign(Buffer.from(body), secret);
-    expect((await post(url, body, signature)).status).toBe(500);
-    expect(failures).toMatchObject([{ message: 'disk full' }]);
-    isFull = false;
-    expect((await post(url, body, signature)).status).toBe(200);
-    expect(seen).toMatchObject([{ duplicate: false }]);
-  });
-
-  it('accepts unverified deliveries only with an explicit option', async () => {
-    const url = await start({
-      verify: false,
-      secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
-    });
-    expect((await post(url, body)).status).toBe(200);
-    expect(seen[0]).toMatchObject({ verified: false, reason: null });
-  });
-
-  it.each<Record<string, string>>([
-    { origin: 'http://evil.example' },
-    { origin: 'null' },
-    { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
-    { 'sec-fetch-dest': 'empty' },
-    { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/60.0' },
-    { 'user-agent': 'Mozilla/5.0', 'content-type': 'text/plain;charset=UTF-8' },
-    { referer: 'http://evil.example/', 'content-type': 'application/x-www-form-urlencoded' },
-    { referer: 'http://evil.example/', 'content-type': 'multipart/form-data; boundary=x' },
-  ])('accepts nothing unverified from a web page: %o', async (headers) => {
-    const url = await start({ verify: false });
-    const reply = await request(url, { method: 'POST', body, headers });
-    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'browser requests are refused\n']);
-    expect(seen).toMatchObject([
-      { verified: false, reason: expect.stringContaining('a web page') as unknown, answer: 403 },
-    ]);
-    const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
-    const checked = await startReceiver({ ...options(), verify: true });
-    const other = await request(checked.url, { method: 'POST', body, headers: signed });
-    await other.body.dump();
-    await checked.close();
-    // A valid signature is stronger than the origin of the request.
-    expect(other.statusCode).toBe(200);
-  });
-
-  it.each<Record<string, string>>([
-    { 'user-agent': 'curl/8.5.0', 'content-type': 'application/x-www-form-urlencoded' },
-    { 'user-agent': 'node', 'content-type': 'text/plain;charset=UTF-8', 'sec-fetch-mode': 'cors' },
-    { 'user-agent': 'Mozilla/5.0 (compatible; esign-hooks)', 'content-type': 'application/json' },
-  ])('accepts unverified what no web page can send: %o', async (headers) => {
-    const url = await start({ verify: false });
-    const reply = await request(url, { method: 'POST', body, headers });
-    await reply.body.dump();
-    expect(reply.statusCode).toBe(200);
-  });
-
-  it('keeps only the first 4 KiB of a refused delivery, and no long facts', async () => {
-    const url = await start();
-    const long = 'x'.repeat(100_000);
-    const signer = { email: long };
-    const big = JSON.stringify({ id: long, event: long, data: { envelopeId: long, status: long, signer } });
-    const headers = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x-${n}`, 'v'.repeat(210)]));
-    const reply = await request(url, { method: 'POST', body: big, headers });
-    await reply.body.dump();
-    expect(reply.statusCode).toBe(401);
-    const [refused] = seen;
-    expect(refused?.raw.toString()).toBe(big.slice(0, 4_096));
-    expect(refused?.bytes).toBe(big.length);
-    expect(refused?.body).toBeNull();
-    expect(JSON.stringify(refused && recordOf(refused)).length).toBeLessThan(40_000);
-  });
-
+describe('several signature headers', () => {
+  const other = sign(Buffer.from(BODY), 'another secret here');
   it.each([
-    ['20,000 levels', 20_000],
-    ['nearly 1 MiB of nesting', 170_000],
-  ])('accepts JSON that is nested too deep to be serialized: %s', async (_, levels) => {
-    const url = await start();
-    const deep = `{"event":"envelope.sent","data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
-    expect((await post(url, deep, sign(Buffer.from(deep), secret))).status).toBe(200);
-    expect((await post(url, deep)).status).toBe(401);
-    expect((await post(url, deep, 'f'.repeat(64))).status).toBe(401);
-    expect(seen).toMatchObject([
-      { event: 'envelope.sent', body: null, reason: null },
-      { body: null, reason: expect.stringContaining('is missing') as unknown },
-      { body: null, reason: expect.stringContaining('does not match') as unknown },
-    ]);
-    expect(failures).toEqual([]);
+    ['the same header twice', [SIGNATURE, SIGNATURE]],
+    ['a valid and an invalid one', [SIGNATURE, `X-Service-Signature: ${other}`]],
+    ['a different case', [SIGNATURE, `x-SERVICE-signature: ${GOOD}`]],
+    ['an empty one first', ['X-Service-Signature:', SIGNATURE]],
+    ['joined by a comma', [`X-Service-Signature: ${GOOD}, ${GOOD}`]],
+  ])('are refused: %s', async (_, headers) => {
+    const answer = await raw(message([LINE, HOST, LENGTH, 'Connection: close', ...headers]));
+    expect(answer).toMatch(/^HTTP\/1\.1 401/);
+    expect(accepted).toEqual([]);
   });
+});
 
-  it('survives random bytes on the socket', async () => {
-    const url = await start();
-    for (const garbage of [
-      '\u0000\u0001\u0002\r\n\r\n',
-      'POST /webhooks HTTP/1.1\r\nContent-Length: -1\r\n\r\n',
-      'GET',
-    ]) {
-      await new Promise<void>((resolve) => {
-        const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(garbage));
-        socket
-          .on('close', () => resolve())
-          .on('error', () => undefined)
-          .resume();
-      });
-    }
-    expect((await post(url, body, sign(Buffer.from(body), secret))).status).toBe(200);
-  });
+/** Connects, sends the bytes, and leaves the connection open. */
+async function open(bytes = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  if (bytes !== '') socket.write(bytes, 'latin1');
+  return socket;
+}
 
-  it('reports a port in use', async () => {
-    const url = await start();
-    const again = startReceiver({
-      host: '127.0.0.1',
-      port: Number(new URL(url).port),
-      path: '/',
-      signatureHeader: 'x',
-      secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
-      verify: false,
-      clock: systemClock,
-      onDelivery: () => undefined,
-      onFailure: () => undefined,
-      onDropped: () => undefined,
+describe('a body in tiny chunks', () => {
+  it('is disconnected long before its end', async () => {
+    const socket = await open(`${message([LINE, HOST, CHUNKED], '')}${'1\r\nx\r\n'.repeat(6_000)}`);
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString('latin1');
     });
-    await expect(again).rejects.toThrow(UsageError);
-    await expect(again).rejects.toThrow('already in use');
+    await once(socket, 'close');
+    expect(reply).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await deliver()).toBe(200);
+  });
+
+  it('is accepted if there are few of them', async () => {
+    const pieces = Array.from(BODY, (character) => `1\r\n${character}\r\n`).join('');
+    expect(await raw(withChunks(`${pieces}0\r\n\r\n`))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a response', () => {
+  it('is 500 if the delivery could not be stored, which is not a duplicate when it is sent again', async () => {
+    failure = new Error('the disk is full');
+    expect(await deliver()).toBe(500);
+    failure = undefined;
+    expect(await deliver()).toBe(200);
+    expect(accepted).toMatchObject([{ duplicate: false }]);
+    expect(unhandled.splice(0)).toMatchObject([{ message: 'the disk is full' }]);
+  });
+
+  it('gives the reason only to the operator', async () => {
+    const answer = await raw(message([LINE, HOST, LENGTH, 'Connection: close']));
+    expect(answer).toMatch(/^HTTP\/1\.1 401[\s\S]*\r\n\r\ninvalid signature\n$/);
   });
 });

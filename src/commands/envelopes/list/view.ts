@@ -116,7 +116,7 @@ export function nameOf(signer: Signer): string {
 
 const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'metadata', 'run'] as const;
 
-export function noMatches(flags: SelectionFlagValues): string {
+export function noMatches(flags: SelectionFlagValues & { search?: string | undefined }): string {
   const { search, signer } = flags;
   const others = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
@@ -128,7 +128,6 @@ export function noMatches(flags: SelectionFlagValues): string {
     const tries = ['try part of the name or address', without].filter(Boolean).join(', or ');
     return `No envelopes have a signer whose name or email address contains "${signer}". To find more, ${tries}.`;
   }
-  if (without !== undefined)
-    return `No envelopes match. To find more, ${without}. To count all envelopes, run \`esign envelopes summary\`.`;
+  if (without !== undefined) return `No envelopes match. To find more, ${without}.`;
   return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
 }

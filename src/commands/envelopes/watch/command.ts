@@ -1,13 +1,8 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
 import { booleanFlag, durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
-import {
-  idsOrFilters,
-  isSelecting,
-  type SelectionFlagValues,
-  selectionFlags,
-} from '../../../cli/selection/flags.ts';
-import { readNamedOrSelected, refuseMixedSelection } from '../../../cli/selection/named-or-selected.ts';
+import { idsOrRun, runFlag } from '../../../cli/selection/flags.ts';
+import { readNamedOrSelected } from '../../../cli/selection/named-or-selected.ts';
 import { WATCH_PACE } from '../../../envelopes/defaults.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
@@ -27,20 +22,14 @@ export default class EnvelopesWatch extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes watch env_123',
     '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
-    '<%= config.bin %> envelopes watch --status SENT,IN_PROGRESS',
     '<%= config.bin %> envelopes watch --run last --timeout 8h',
     '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
   ];
   static override strict = false;
-  static override args = idsOrFilters;
+  static override args = idsOrRun;
   static override flags = {
     until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
-    ...selectionFlags,
-    status: statusesFlag({
-      description: 'envelopes with one of these statuses; without other filters, including new ones',
-      helpValue: 'A,B',
-      helpGroup: 'FILTER',
-    }),
+    ...runFlag,
     exec: textFlag(
       'CMD',
       'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
@@ -56,7 +45,6 @@ export default class EnvelopesWatch extends EsignCommand {
   };
 
   /**
-   * With --status and without --until, also waits for new envelopes.
    * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
    * them exists, PartialError if some don't exist.
    */
@@ -65,20 +53,24 @@ export default class EnvelopesWatch extends EsignCommand {
     const context = this.context({ ...flags, timeout: undefined });
     preferLowMemory();
     const { until = ['COMPLETED'], interval } = flags;
-    const discover = discoveredStatuses(flags);
-    const ids = await readSubject(argv.map(String), flags, context);
-    if (ids === undefined) return;
+    const { ids: named } = await readNamedOrSelected(
+      argv.map(String),
+      flags,
+      { leaveOut: notToWatch },
+      context,
+    );
+    const { ids } = named;
+    // A notice has already reported an empty run or stdin.
+    if (ids.length === 0) return;
     const client = await context.session.client(WATCH_PACING);
     const deadline = deadlineAfter(flags.timeout, context.session.words);
-    const display = await openDisplay({ ids, until, title: titleOf(ids, discover, until) }, context);
+    const display = await openDisplay({ ids, until, title: titleOf(ids, until) }, context);
     const over = new AbortController();
     const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
     try {
       const events = watchEnvelopes(client, ids, {
         until,
         ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
-        discover,
-        endless: discover !== undefined && flags.until === undefined,
         wakeups: wakeups(context, over.signal),
         signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
       });
@@ -102,28 +94,6 @@ async function* wakeups(
     if (envelopeId !== null) yield { envelopeId };
 }
 
-/** Returns the statuses whose envelopes are watched, including new ones; only for --status alone. */
-function discoveredStatuses({ status, ...flags }: SelectionFlagValues): string[] | undefined {
-  return isSelecting(flags) ? undefined : status;
-}
-
-/** Returns undefined for a selection without envelopes. */
-async function readSubject(
-  words: readonly string[],
-  flags: SelectionFlagValues,
-  context: Context,
-): Promise<string[] | undefined> {
-  refuseMixedSelection(words, flags);
-  if (discoveredStatuses(flags) !== undefined) return [];
-  const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
-  return selected?.size === 0 ? undefined : ids.ids;
-}
-
-function titleOf(
-  ids: readonly string[],
-  discover: readonly string[] | undefined,
-  until: readonly string[],
-): string {
-  if (discover !== undefined) return `Watching envelopes that are ${discover.join(' or ')}`;
+function titleOf(ids: readonly string[], until: readonly string[]): string {
   return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }
