@@ -77,6 +77,10 @@ export function hasSigned({ status, signedAt }: SignerProgress): boolean {
 export function hasDeclined({ status, declinedAt }: SignerProgress): boolean {
   return status === 'DECLINED' || Boolean(declinedAt);
 }
+/** Returns true for a signer who has opened the envelope. Services call this VIEWED or DELIVERED. */
+export function hasOpened({ status }: { status?: string | null | undefined }): boolean {
+  return status === 'VIEWED' || status === 'DELIVERED';
+}
 /** Returns true for a signer who has neither signed nor declined. */
 export function isPending(signer: SignerProgress): boolean {
   return !hasSigned(signer) && !hasDeclined(signer);

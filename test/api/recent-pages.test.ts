@@ -83,53 +83,6 @@ describe('the recent items of a list', () => {
   const falling = (from: number) => Array.from({ length: 10 }, (_, i) => from - i);
   const rising = (from: number) => falling(from).reverse();
 
-  it.each([
-    [
-      'up to the first page that is too old (newest first)',
-      [falling(90), falling(80), falling(70)],
-      75,
-      [1, 2, 3],
-    ],
-    ['and no further (newest first)', [falling(90), falling(80), falling(70)], 85, [1, 2]],
-    [
-      'from the end to the first one that is too old (oldest first)',
-      [rising(30), rising(60), rising(90)],
-      85,
-      [1, 3, 2, 4],
-    ],
-    [
-      'down to the second page, since the first was read (oldest first)',
-      [rising(30), rising(60), rising(90)],
-      1,
-      [1, 3, 2, 4],
-    ],
-    [
-      'completely if two are out of order',
-      [[...falling(90).slice(0, 9), 95], falling(80), falling(70)],
-      85,
-      [1, 2, 3],
-    ],
-    ['completely if times are equal', [falling(90).fill(90), falling(80), falling(70)], 85, [1, 2, 3]],
-    [
-      'completely if one has no time',
-      [[...falling(90).slice(0, 9), null], falling(80), falling(70)],
-      85,
-      [1, 2, 3],
-    ],
-    ['completely if there are few', [falling(90).slice(0, 9), falling(80), falling(70)], 85, [1, 2, 3]],
-    ['with some equal times (newest first)', [[90, 90, ...falling(89).slice(0, 8)], falling(80)], 85, [1, 2]],
-    ['with some equal times (oldest first)', [[1, 1, ...rising(30).slice(2)], rising(60)], 55, [1, 2, 3]],
-  ])('are read %s', async (_, pages, since, wanted) => {
-    const { send, read: pagesRead } = pagesOf(pages);
-    const found = await recentOf(send, 10, since);
-    expect(pagesRead).toEqual(wanted);
-    const recent = pages.flatMap((page, p) =>
-      page.flatMap((at, i) => (at === null || at >= since ? [`${p + 1}-${i}`] : [])),
-    );
-    expect(found).toEqual(expect.arrayContaining(recent));
-    expect(new Set(found).size).toBe(found.length);
-  });
-
   it('are searched further when a page has old items among new ones', async () => {
     const { send } = pagesOf([falling(90), [80, 10, 79, 11, 78], falling(70)]);
     expect(await recentOf(send, 10, 65)).toContain('3-0');
@@ -145,14 +98,6 @@ describe('the recent items of a list', () => {
   it('include items added at the end during the search', async () => {
     const { send } = pagesOf([rising(30), rising(60), rising(90), [100, 101]]);
     expect(await recentOf(send, 10, 85)).toEqual(expect.arrayContaining(['4-0', '4-1']));
-  });
-
-  it('are found on a single page without another request', async () => {
-    for (const page of [falling(90), rising(90)]) {
-      const { send, read: pagesRead } = pagesOf([page]);
-      expect(await recentOf(send, 10, 90)).toHaveLength(1);
-      expect(pagesRead).toEqual([1]);
-    }
   });
 
   it('are all read if the service reports no page count', async () => {

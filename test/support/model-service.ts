@@ -1,13 +1,5 @@
-import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
-import { Feed } from '../../src/envelope-index/feed.ts';
-import { indexPath } from '../../src/envelope-index/index-writer.ts';
-import { queryIndex } from '../../src/envelope-index/query.ts';
-import { selectionFilter } from '../../src/envelopes/select.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { type Criteria, selectionOf } from '../support/selection.ts';
-import { json, startServer, type TestServer } from '../support/server.ts';
+import { json, startServer, type TestServer } from './server.ts';
 
 /** Options for what the API document leaves open. */
 export interface Reading {
@@ -57,15 +49,9 @@ export class ModelService {
     return this.#server.seen.length;
   }
 
-  client(onEnvelope?: ClientOptions['onEnvelope']): Client {
-    return createClient({
-      onEnvelope,
-      baseUrl: `${this.#server.origin}/api/v1`,
-      apiKey: 'sk_test_0123456789',
-      timeoutMs: 30_000,
-      userAgent: 'esign-test',
-      clock: systemClock,
-    });
+  /** The environment that makes a command use it. */
+  get env(): Record<string, string> {
+    return { ESIGN_BASE_URL: `${this.#server.origin}/api/v1`, ESIGN_API_KEY: 'sk_test_0123456789' };
   }
 
   /** A new envelope, created by somebody else. */
@@ -111,10 +97,11 @@ export class ModelService {
     this.envelopes.set(id, { ...one, ...keys, signers, status, completedAt });
   }
 
-  /** The result of a search over all envelopes: IDs and states, newest first. */
-  truth(criteria: Criteria): string[] {
+  /** The envelopes with a word that begins like this, as `summaryOf` prints them, newest first. */
+  truth(word: string, statuses?: readonly string[]): string[] {
     return [...this.envelopes.values()]
-      .filter(selectionFilter(selectionOf(criteria), Date.now()))
+      .filter((one) => statuses === undefined || statuses.includes(one.status ?? ''))
+      .filter((one) => hasWord(one, word))
       .sort((a, b) => Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? ''))
       .map(summaryOf);
   }
@@ -142,31 +129,21 @@ function scrambled(id: string): number {
   return (Number(id.slice(4)) * 7_919) % 104_729;
 }
 
-/** The fields of an envelope that are compared. */
-function summaryOf({ id, status, signers }: Envelope): string {
+/** Searches as the contract describes it, but without an index and without folding. */
+function hasWord(
+  { id, subject, templateId, templateName, metadata, signers }: Envelope,
+  word: string,
+): boolean {
+  const people = (signers ?? []).flatMap(({ name, email }) => [name, email]);
+  const values = Object.values(metadata ?? {}).map(String);
+  const texts = [id, subject, templateId, templateName, ...people, ...values].join('\n').toLowerCase();
+  return texts
+    .split(word)
+    .slice(0, -1)
+    .some((before) => !/[a-z0-9]$/.test(before));
+}
+
+/** The fields of an envelope that are compared: its ID, its status, and those of its signers. */
+export function summaryOf({ id, status, signers }: Envelope): string {
   return `${id} ${status ?? ''} ${signers?.map((one) => one.status).join(',') ?? '-'}`;
-}
-
-/** One run of the program: opens the index of the folder, queries it, and closes it. */
-export async function ask(
-  service: ModelService,
-  folder: string,
-  criteria: Criteria,
-  options: { limit?: number; cached?: boolean; oneSignerFirst?: boolean } = {},
-): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
-  const { index, feed } = indexOf(service, folder);
-  const before = service.requests;
-  const answer = await queryIndex(index, selectionOf(criteria), options);
-  const answers: string[] = [];
-  for await (const one of answer.envelopes) answers.push(summaryOf(one));
-  await feed.finish();
-  return { answers, requests: service.requests - before, total: answer.total() };
-}
-
-/** The index of a folder, with the client that it reads from. */
-export function indexOf(service: ModelService, folder: string) {
-  const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
-  const feed = new Feed(indexPath(folder, scope));
-  const client = service.client((seen, alone) => feed.envelope(seen, alone));
-  return { feed, client, index: new EnvelopeIndex(feed, client) };
 }
