@@ -75,7 +75,7 @@ describe('the sandbox', () => {
         '--choice',
         'list-order=asc',
       ],
-      ...['--fault', 'error500=GET /esign/templates', '--fault', 'lostReply={"times":1,"skip":1000}'],
+      ...['--fault', 'error500=GET /esign/none', '--fault', 'lostReply={"times":1,"skip":1000}'],
       ...['--fault', 'webhooks.drop', '--clock', '2030-05-01T09:00:00Z', '--freeze', '--ids', 'counted'],
     ];
     const other = new Home();
@@ -86,7 +86,7 @@ describe('the sandbox', () => {
     });
     expect(await other.control('/faults')).toMatchObject({
       settings: {
-        error500: { match: 'GET /esign/templates' },
+        error500: { match: 'GET /esign/none' },
         lostReply: { times: 1, skip: 1000 },
         webhooks: { drop: {} },
       },
