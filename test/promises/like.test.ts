@@ -42,7 +42,7 @@ async function startLike(): Promise<string[]> {
   }
 }
 
-it('stands in for the templates of an account, read with GET only; of its envelopes, only roles are used', async () => {
+it('starts with stand-ins for the templates of an account, read with GET only; of its envelopes, only roles are used', async () => {
   expect(await startLike()).toEqual(['GET']);
   await home.run`profiles use sandbox`;
   expect(await home.json`templates list`).toMatchObject([{ ...TEMPLATE, roles: ['Tenant'] }]);
