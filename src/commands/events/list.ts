@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, listFlags, optionalArg, sinceFlag } from '../../cli/flags.ts';
+import { exportListFlags, fieldsFlag, optionalArg, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -18,7 +18,7 @@ export default class EventsList extends EsignCommand {
     envelope: optionalArg('envelope ID: only the webhooks for this envelope'),
   };
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     fields: fieldsFlag('receivedAt,event,envelopeId'),
     since: sinceFlag({
       description: 'only webhooks received since this time',
