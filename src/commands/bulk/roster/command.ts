@@ -32,7 +32,7 @@ export default class BulkRoster extends EsignCommand {
       'print the rows with signers who have neither signed, nor declined, nor been asked',
       {
         default: false,
-        exclusive: ['json', 'jsonl', 'csv', 'fields', 'quiet'],
+        exclusive: ['json', 'csv', 'fields', 'quiet'],
       },
     ),
     ...formatFlags,
