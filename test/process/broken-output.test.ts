@@ -65,7 +65,6 @@ describe("a folder that can't be created", () => {
     ['ESIGN_STATE_DIR', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
     ['HOME', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
     ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
-    ['ESIGN_STATE_DIR', 'index refresh'],
     [
       'ESIGN_CONFIG_DIR',
       'envelopes create --template tmpl_1 --signer a@b.co --webhook-url https://example.com',
