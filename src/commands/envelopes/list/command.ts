@@ -1,6 +1,6 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { listFlags } from '../../../cli/flags.ts';
+import { exportListFlags } from '../../../cli/flags.ts';
 import { limited } from '../../../cli/input/limit.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/search.ts';
@@ -19,7 +19,7 @@ export default class EnvelopesList extends EsignCommand {
     '<%= config.bin %> envelopes list --run last --metadata deal=4711',
   ];
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     ...selectionFlags,
   };
 
