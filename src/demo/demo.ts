@@ -57,11 +57,11 @@ const SIGNERS = [
     },
   },
   {
-    name: '李小龍',
+    name: 'Ελένη Παππά',
     email: 'li@example.com',
     role: 'Tenant',
     values: {
-      lease_tenant: '李小龍, Nathan Road 200, Hong Kong',
+      lease_tenant: 'Ελένη Παππά, Οδός Ερμού 21, Αθήνα',
       lease_occupants: 'None',
       lease_phone: '+852 5550 0100',
     },
