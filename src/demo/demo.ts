@@ -58,12 +58,12 @@ const SIGNERS = [
   },
   {
     name: 'Ελένη Παππά',
-    email: 'li@example.com',
+    email: 'eleni@example.com',
     role: 'Tenant',
     values: {
       lease_tenant: 'Ελένη Παππά, Οδός Ερμού 21, Αθήνα',
       lease_occupants: 'None',
-      lease_phone: '+852 5550 0100',
+      lease_phone: '+30 210 555 0100',
     },
   },
 ];
