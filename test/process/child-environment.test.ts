@@ -24,17 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-it.skipIf(process.platform === 'win32')('gives npm no secret when it queries the registry', async () => {
-  const env = {
-    ...SECRETS,
-    ESIGN_API_KEY: 'secret-of-api',
-    PATH: `${home.path('bin')}:${process.env.PATH ?? ''}`,
-  };
-  expect((await home.run(['__update'], { env })).code).toBe(0);
-  expect(await asSeenBy('npm')).toContain('HOME=');
-  expect(await asSeenBy('npm')).not.toContain('secret-of');
-});
-
 it.skipIf(process.platform === 'win32')(
   'gives the key command the variables that an AWS secret store needs',
   async () => {

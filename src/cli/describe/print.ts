@@ -136,16 +136,16 @@ const SERVICE_CODES = [
   EXIT.unreachable,
 ];
 
-const OFFLINE = wordList(`autocomplete compat log log:verify schema bulk:list bulk:show documents:verify
+const OFFLINE = wordList(`autocomplete log schema bulk:list bulk:show documents:verify
   events:list events:secret events:show events:verify profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
-    envelopes:download envelopes:evidence events:verify listen log:verify`),
+    envelopes:download envelopes:evidence events:verify listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
     envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
-    bulk:resume compat events:drill events:gaps events:replay listen log:undo`),
+    bulk:resume events:drill events:gaps events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };

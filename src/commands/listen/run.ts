@@ -2,7 +2,6 @@ import { validateHeaderName } from 'node:http';
 import { resolve } from 'node:path';
 import { isLoopback } from '../../api/base-url.ts';
 import { indexPathOf } from '../../cli/boot/observations.ts';
-import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { Session } from '../../cli/session.ts';
@@ -22,7 +21,6 @@ import { COMPLETED } from '../../webhooks/journal/record.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
-import { isSampleId } from '../../webhooks/sample.ts';
 import { downloadDocuments, LISTENER_DOCUMENTS } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
@@ -46,7 +44,6 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const download = (id: string, dir: string) => downloadDocuments(id, dir, context);
   const actions = new DeliveryActions({ exec: flags.exec, dir: flags.download, download, warn });
   const index = await listenIndex(context.session);
-  const shapes = await context.session.shapeNotes().catch(() => undefined);
   const { envelope } = flags;
   const awaited = envelope === undefined ? undefined : new AwaitedEnvelope(envelope, flags, context, warn);
   let end: Promise<void> | undefined;
@@ -63,7 +60,6 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.addDelivery(event.delivery);
         index.take(event.delivery);
-        noteShape(shapes, event.delivery);
         actions.take(event.delivery, event.place);
       }
     }
@@ -74,11 +70,6 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     await view.written().finally(() => keys.stop());
   }
   await end;
-}
-
-/** Notes the shape of a delivery, unless `events trigger` or `events drill` made it up, which shows nothing about the service. */
-function noteShape(shapes: ShapeNotes | undefined, delivery: Delivery): void {
-  if (!isSampleId(delivery.envelopeId ?? '')) shapes?.seeWebhook(delivery);
 }
 
 /** Waits for the envelope. If it is completed, downloads its documents. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Clock } from '../../kernel/clock.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
-import { identifyProcess, isAlive, type ProcessIdentity } from '../../kernel/files/process-identity.ts';
+import { identifyProcess, isAlive } from '../../kernel/files/process-identity.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 
 /** How often a listener records that it is running. */
@@ -41,7 +41,7 @@ export class CoverageLog {
   readonly #stopping = new AbortController();
   #heartbeatAt = 0;
   #heartbeat: Promise<void> | undefined;
-  #process: Promise<ProcessIdentity> | undefined;
+  readonly #identity = identifyProcess();
   #written: Promise<void> = Promise.resolve();
 
   constructor(eventsFolder: string, name: string, clock: Clock) {
@@ -86,7 +86,6 @@ export class CoverageLog {
     this.#end(() => true, this.#clock.now());
     this.#write();
     await this.#written;
-    await (await this.#process)?.end();
   }
 
   async #saveHeartbeat(): Promise<void> {
@@ -116,9 +115,9 @@ export class CoverageLog {
   #write(): void {
     if (this.#spans.length === 0) return;
     const spans = structuredClone(this.#spans);
-    this.#process ??= identifyProcess();
-    this.#written = Promise.all([this.#process, this.#written])
-      .then(async ([{ identity }]) => {
+    const identity = this.#identity;
+    this.#written = this.#written
+      .then(async () => {
         await mkdir(this.#folder, { recursive: true, mode: 0o700 });
         await writeFileAtomic(this.#path, `${JSON.stringify({ coverage: 1, identity, spans })}\n`);
       })
@@ -141,12 +140,12 @@ export async function readCoverage(eventsFolder: string, now: number): Promise<C
   const folder = coverageFolder(eventsFolder);
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'));
   const files = await Promise.all(names.map((name) => readFileOf(join(folder, name))));
-  const spans = files.map(async ({ identity, spans: own }) => {
-    const isRunning = identity === undefined || (await isAlive(identity));
+  const spans = files.map(({ identity, spans: own }) => {
+    const isRunning = identity === undefined || isAlive(identity);
     const isOpen = (span: CoveredSpan) => isRunning && span.open && now - span.until <= MAX_PAUSE_MS;
     return own.map((span) => (isOpen(span) ? { ...span, until: now } : span));
   });
-  return (await Promise.all(spans)).flat();
+  return spans.flat();
 }
 
 /** Returns true if the spans of the address cover the whole time between `from` and `until`. */
