@@ -77,6 +77,10 @@ export function hasSigned({ status, signedAt }: SignerProgress): boolean {
 export function hasDeclined({ status, declinedAt }: SignerProgress): boolean {
   return status === 'DECLINED' || Boolean(declinedAt);
 }
+/** Returns true for a signer who has opened the envelope. Services call this VIEWED or DELIVERED. */
+export function hasOpened({ status }: { status?: string | null | undefined }): boolean {
+  return status === 'VIEWED' || status === 'DELIVERED';
+}
 /** Returns true for a signer who has neither signed nor declined. */
 export function isPending(signer: SignerProgress): boolean {
   return !hasSigned(signer) && !hasDeclined(signer);
@@ -171,11 +175,11 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
   writes: wordList('events:drill events:replay events:trigger listen'),
   mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind
     envelopes:replace envelopes:send mcp`),
-  deletes: wordList('profiles:remove sandbox:reset sandbox:snapshot'),
+  deletes: wordList('profiles:remove sandbox:reset'),
   local: wordList(`autocomplete bulk:list bulk:show demo documents:pins documents:verify
     events:list events:secret events:show events:verify index:clear index:show log profiles:add
-    profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:choices sandbox:decline
-    sandbox:deliveries sandbox:exec sandbox:faults sandbox:mails sandbox:seed sandbox:sign sandbox:start
+    profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:decline
+    sandbox:exec sandbox:mails sandbox:seed sandbox:sign sandbox:start
     sandbox:view schema`),
 };
 

@@ -436,25 +436,6 @@ const doctor = z.object({
     }),
   ),
 });
-const choice = z.object({
-  name: text,
-  value: text,
-  default: text,
-  values: z.array(text),
-  decides: text,
-  why: text,
-});
-const sandboxDelivery = z.object({
-  id: text,
-  envelopeId: text,
-  event: text,
-  url: text,
-  createdAt: text,
-  state: text,
-  nextAttemptAt: maybe,
-  attempts: z.array(z.object({ at: text, status: z.nullable(count), error: maybe, ms: z.number() })),
-  body: text,
-});
 const seededKey = z.object({
   id: text,
   organisation: text,
@@ -468,7 +449,6 @@ const seeded = z.object({
   envelopes: count,
   keys: z.array(seededKey),
 });
-const snapshot = { name: text, createdAt: text, envelopes: count };
 const sandboxMail = z.object({
   id: text,
   at: text,
@@ -676,14 +656,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'profiles:use': { profile: value(profile) },
   report: { report: value(report) },
   'sandbox:advance': { now: value(z.object({ now: text })) },
-  'sandbox:choices': { list: value(z.array(choice)), fields },
   'sandbox:decline': { envelope: value(envelope) },
-  'sandbox:deliveries': { list: value(z.array(sandboxDelivery)), fields },
-  'sandbox:faults': {
-    faults: value(
-      z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
-    ),
-  },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },
   'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
   'sandbox:reset': {
@@ -692,16 +665,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
-  'sandbox:snapshot': {
-    snapshot: value(z.object(snapshot), 'save, load'),
-    list: value(z.array(z.object(snapshot)), 'list'),
-    fields: value(z.array(z.record(z.string(), z.unknown())), 'list --fields'),
-    removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
-    dryRun: value(
-      z.object({ dryRun: z.literal(true), action: z.enum(['save', 'load', 'remove']), id: text }),
-      'save, load, remove --dry-run',
-    ),
-  },
   'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },
   schema: { schema: value(z.looseObject({ $schema: text, title: text })) },

@@ -62,8 +62,8 @@ describe("a folder that can't be created", () => {
     ['ESIGN_CONFIG_DIR', add],
     ['HOME', add],
     ['ESIGN_STATE_DIR', 'listen --no-verify --port 0'],
-    ['ESIGN_STATE_DIR', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
-    ['HOME', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
+    ['ESIGN_STATE_DIR', 'sandbox start --port 0'],
+    ['HOME', 'sandbox start --port 0'],
     ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
     ['ESIGN_STATE_DIR', 'index refresh'],
     [
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === 'win32')("variables that don't name a folde
     await mkdir(home.path('here'), { recursive: true });
     const unset = { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' };
     const env = { ...unset, XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_CACHE_HOME: value };
-    const sandbox = home.start(argv`sandbox start --port 0 --bucket-port 0 --json`, {
+    const sandbox = home.start(argv`sandbox start --port 0 --json`, {
       env,
       cwd: home.path('here'),
     });

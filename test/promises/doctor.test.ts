@@ -171,7 +171,7 @@ describe('esign doctor', () => {
     });
   });
 
-  it.each([
+  it.each<[string, string, { order?: number; signers?: undefined; metadata?: undefined }, object]>([
     ['newest first, total, signers, metadata', 'ok', {}, { total: 3 }],
     ['oldest first, no total, no signers, metadata', 'ok', { signers: undefined, order: -1 }, {}],
     ['newest first, total, signers, no metadata', 'warning', { metadata: undefined }, { total: 3 }],

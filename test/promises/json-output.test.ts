@@ -169,8 +169,6 @@ describe('the --json output', () => {
     await writeFile(home.path('body.json'), '{}');
     const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
     await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
-    await run('sandbox:deliveries', 'list', []);
-    await run('sandbox:deliveries', 'fields', ['--fields', 'id,state']);
     // Nothing is listening there, so no event ever arrives.
     await draft('--send', '--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret-file', 'secret');
     await run('events:gaps', 'list', ['--grace', '0s'], 10);
@@ -225,19 +223,11 @@ describe('the --json output', () => {
     await run('api', 'reply', ['/esign/templates']);
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);
-    await run('sandbox:choices', 'list', []);
-    await run('sandbox:choices', 'fields', ['--fields', 'name,value']);
     await run('schema', 'schema', ['envelopes', 'get']);
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
     await check('mcp', 'messages', (await home.run(argv`mcp --json`, { input })).stdout);
-    await run('sandbox:faults', 'faults', []);
     await run('sandbox:mails', 'list', []);
     await run('sandbox:mails', 'fields', ['--fields', 'to,link']);
-    await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
-    await run('sandbox:snapshot', 'dryRun', ['load', 'now', '--dry-run']);
-    await run('sandbox:snapshot', 'list', ['list']);
-    await run('sandbox:snapshot', 'fields', ['list', '--fields', 'name']);
-    await run('sandbox:snapshot', 'removed', ['remove', 'now']);
     await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
     await run('sandbox:seed', 'result', ['seed.json']);
     const program = ['node', '-e', 'console.log("{}")'];

@@ -29,7 +29,7 @@ const MORE: Readonly<Record<string, string>> = {
   'profiles:add': '--base-url http://127.0.0.1:9/v1',
   'profiles:edit': '--base-url http://127.0.0.1:9/v1',
   listen: '--port 0',
-  'sandbox:start': '--port 0 --bucket-port 0 --ephemeral --no-save-profile',
+  'sandbox:start': '--port 0 --ephemeral',
   'envelopes:create': '--template tmpl_1 --signer a@b.c --webhook-url http://127.0.0.1:9/hook',
   'bulk:create': '--template tmpl_1',
   'envelopes:watch': '--until COMPLETED',
