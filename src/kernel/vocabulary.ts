@@ -180,7 +180,7 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
     events:list events:secret events:show events:verify index:clear index:show log profiles:add
     profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:decline
     sandbox:exec sandbox:mails sandbox:seed sandbox:sign sandbox:start
-    sandbox:view schema`),
+    sandbox:view`),
 };
 
 /** Commands that read from the service or the bucket, and save files. */

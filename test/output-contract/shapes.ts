@@ -524,7 +524,7 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   schema,
   ...(when ? { when } : {}),
 });
-/** Every list accepts --fields, which keeps only the requested properties of each item. */
+/** The lists that people export accept --fields, which keeps only the requested properties of each item. */
 const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
@@ -541,7 +541,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
-  'bulk:list': { list: value(z.array(z.object(run))), fields },
+  'bulk:list': { list: value(z.array(z.object(run))) },
   'bulk:rehearse': { result: value(forecast) },
   'bulk:roster': {
     lines: value(
@@ -643,11 +643,11 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received]),
     ),
   },
-  log: { list: value(z.array(logEntry)), fields },
+  log: { list: value(z.array(logEntry)) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
-  'profiles:list': { list: value(z.array(profile)), fields },
+  'profiles:list': { list: value(z.array(profile)) },
   'profiles:remove': {
     profile: value(profile, 'what was removed'),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('remove'), id: text }), '--dry-run'),
@@ -658,7 +658,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:advance': { now: value(z.object({ now: text })) },
   'sandbox:decline': { envelope: value(envelope) },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },
-  'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
+  'sandbox:mails': { list: value(z.array(sandboxMail)) },
   'sandbox:reset': {
     done: value(z.object({ reset: z.literal(true) })),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('reset'), id: text }), '--dry-run'),
@@ -667,7 +667,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },
-  schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },
-  'templates:list': { list: value(z.array(template)), fields },
+  'templates:list': { list: value(z.array(template)) },
 };

@@ -91,7 +91,6 @@ const RUNS: Readonly<Record<string, string>> = {
   'profiles:show': 'profiles show',
   'profiles:use': 'profiles use sandbox',
   report: 'report',
-  schema: 'schema envelopes get',
   'templates:get': 'templates get tmpl_nda',
   'templates:list': 'templates list',
 };

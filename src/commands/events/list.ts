@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, fieldsFlag, inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, exportListFlags, fieldsFlag, inGroup, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -16,7 +16,7 @@ export default class EventsList extends EsignCommand {
     '<%= config.bin %> events list --unverified --since 1d --json',
   ];
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     fields: fieldsFlag('receivedAt,event,envelopeId'),
     ...inGroup('FILTER', {
       events: textFlag('A,B', 'only these events'),

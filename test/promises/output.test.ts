@@ -8,7 +8,9 @@ import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
+import { openScreen } from '../support/pty.ts';
 
 const root = join(import.meta.dirname, '../..');
 const contract = join(root, 'contract/output');
@@ -60,7 +62,7 @@ async function check(id: string, occasion: string, stdout: string): Promise<void
   expect(values.length, `${id} printed nothing`).toBeGreaterThan(0);
   for (const value of values) {
     expect(valid(value), `${id}/${occasion}: ${ajv.errorsText(valid.errors)}\n${stdout}`).toBe(true);
-    // As `esign schema` prints it: in one piece.
+    // As `--help --json` prints it: in one piece.
     expect(whole(value), `${id}: ${ajv.errorsText(whole.errors)}\n${stdout}`).toBe(true);
   }
   seen.add(`${id}/${occasion}`);
@@ -182,7 +184,6 @@ describe('the --json output', () => {
     await run('bulk:resume', 'dryRun', ['--last', '--dry-run']);
     await run('bulk:resume', 'rows', ['--last']);
     await run('bulk:list', 'list', []);
-    await run('bulk:list', 'fields', ['--fields', 'id,state']);
     await run('bulk:show', 'run', ['--last']);
     await run('bulk:status', 'signers', ['--last']);
     await run('bulk:status', 'fields', ['--last', '--fields', 'email,state']);
@@ -197,15 +198,12 @@ describe('the --json output', () => {
     await run('bulk:create', 'rows', ['logged.csv', '--template', 'tmpl_nda']);
     await draft();
     await run('log', 'list', []);
-    await run('log', 'fields', ['--fields', 'id,outcome']);
   });
 
   it('validates the output of templates, profiles, and the others', async () => {
     await run('templates:list', 'list', []);
-    await run('templates:list', 'fields', ['--fields', 'id']);
     await run('templates:get', 'template', ['tmpl_lease']);
     await run('profiles:list', 'list', []);
-    await run('profiles:list', 'fields', ['--fields', 'name']);
     await run('profiles:show', 'settings', []);
     await run('profiles:edit', 'profile', ['sandbox', '--no-path-style']);
     await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
@@ -223,11 +221,9 @@ describe('the --json output', () => {
     await run('api', 'reply', ['/esign/templates']);
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);
-    await run('schema', 'schema', ['envelopes', 'get']);
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
     await check('mcp', 'messages', (await home.run(argv`mcp --json`, { input })).stdout);
     await run('sandbox:mails', 'list', []);
-    await run('sandbox:mails', 'fields', ['--fields', 'to,link']);
     await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
     await run('sandbox:seed', 'result', ['seed.json']);
     const program = ['node', '-e', 'console.log("{}")'];
@@ -253,5 +249,44 @@ describe('the --json output', () => {
       expect(error.exitCode).toBe(finished.code);
       expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);
     }
+  });
+});
+
+describe('a list', () => {
+  it('is a table on a terminal, and tab-separated without a header elsewhere', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'templates', 'list'], { env: home.env });
+    await screen.ended;
+    expect(screen.text()).toMatch(/^ID +NAME/);
+    const lines = linesOf((await home.run`templates list`).stdout);
+    expect(lines.map((line) => line.split('\t')[0])).toContain('tmpl_lease');
+    expect(new Set(lines.map((line) => line.split('\t').length)).size).toBe(1);
+  });
+
+  it('keeps what the service sent: unknown fields, the order, and null', async () => {
+    const sent = [
+      {
+        id: 'env_2',
+        status: 'NEW_STATUS',
+        unknown: { deep: [1.5, null, 'ü'] },
+        signers: [],
+        createdAt: null,
+      },
+      { unknown: true, id: 'env_1', status: 'SENT' },
+    ];
+    const service = await fakeService((request, response) =>
+      answerPage(request, response, sent.length, (index) => sent[index]),
+    );
+    const { stdout } = await home.run(['envelopes', 'list', '--json'], { env: service.env });
+    expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify(sent));
+    const ids = await home.run(['envelopes', 'list', '-q'], { env: service.env });
+    expect(ids.stdout).toBe('env_2\nenv_1\n');
+    await service.server.close();
+  });
+
+  it('is CSV with a header and the selected columns, where people export it', async () => {
+    const id = await draft();
+    const { stdout } = await home.run`envelopes list --csv --fields id,status,signers.0.email -L 1`;
+    expect(linesOf(stdout)).toEqual(['id,status,signers.0.email', `${id},DRAFT,ada@example.com`]);
   });
 });
