@@ -253,7 +253,6 @@ const forward = z.object({
   ms: z.number(),
   error: maybe,
   nextMs: z.nullable(count),
-  waiting: count,
 });
 const drillCheck = z.object({
   check: text,
@@ -293,8 +292,6 @@ const received = z.object({
 });
 
 const tunnel = z.object({ type: z.literal('tunnel'), url: text });
-const backlog = z.object({ type: z.literal('backlog'), pending: count });
-const removed = z.object({ type: z.literal('removed'), days: count });
 const listenFile = z.extend(z.object({ type: z.literal('file') }), file.shape);
 const history = z.looseObject({
   id: text,
@@ -309,16 +306,6 @@ const history = z.looseObject({
       deliveryId: text,
     }),
   ),
-});
-const gap = z.object({
-  kind: z.enum(['missing', 'contradicted', 'unknown']),
-  envelopeId: text,
-  event: text,
-  signer: maybe,
-  at: maybe,
-  status: maybe,
-  deliveryId: maybe,
-  why: text,
 });
 
 const storage = z.object({
@@ -626,22 +613,17 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     checks: lines(drillCheck),
     dryRun: lines(z.object({ dryRun: z.literal(true), action: z.literal('check'), id: text }), '--dry-run'),
   },
-  'events:gaps': { list: value(z.array(gap)), fields },
   'events:list': { list: value(z.array(event)), fields },
   'events:replay': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:secret': { secret: value(z.object({ secret: text })) },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
   find: { list: value(z.array(envelope)), fields },
   'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
   'index:refresh': { index: value(index) },
   'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
-    lines: lines(
-      z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received]),
-    ),
+    lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
   log: { list: value(z.array(logEntry)) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },

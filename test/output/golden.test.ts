@@ -9,7 +9,6 @@ import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
 import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
 import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
 import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
-import { gapList } from '../../src/commands/events/gaps.ts';
 import {
   profileList,
   publicProfile,
@@ -261,23 +260,6 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   run: (columns) => renderRun(run, [failure], terminalOf(columns)),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),
-  'event-gaps': (columns) =>
-    listed(
-      [
-        {
-          kind: 'missing',
-          envelopeId: envelope.id,
-          event: 'envelope.signed',
-          signer: 'lukasz@example.com',
-          at: '2026-11-20T09:00:00Z',
-          status: 'IN_PROGRESS',
-          deliveryId: null,
-          why: 'no envelope.signed was received',
-        },
-      ],
-      gapList(now),
-      columns,
-    ),
   history: (columns) =>
     renderHistory(
       { ...envelope, signers: signers.slice(0, 1) },

@@ -114,15 +114,15 @@ const SERVICE_CODES = [
 ];
 
 const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
-  events:list events:secret events:show events:verify profiles:list profiles:remove profiles:show profiles:use
+  events:list events:show profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
-    envelopes:download envelopes:evidence events:verify listen`),
+    envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
     envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
-    bulk:resume events:drill events:gaps events:replay listen`),
+    bulk:resume events:drill events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };

@@ -9,7 +9,6 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
 import { booleanFlag } from '../../cli/flags.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { messageOf } from '../../kernel/errors.ts';
