@@ -26,7 +26,6 @@ function run(argv) {
   const [first, ...rest] = argv;
   // Completion runs on every Tab, so it doesn't load oclif.
   if (first === '__complete') return program.complete(rest, root);
-  if (first === '__update') return program.update();
   return program.main(argv, root);
 }
 

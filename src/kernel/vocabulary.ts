@@ -174,10 +174,10 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
     templates:get templates:list`),
   writes: wordList('events:drill events:replay events:trigger listen'),
   mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind
-    envelopes:replace envelopes:send log:undo mcp`),
+    envelopes:replace envelopes:send mcp`),
   deletes: wordList('profiles:remove sandbox:reset'),
-  local: wordList(`autocomplete bulk:list bulk:show compat demo documents:pins documents:verify
-    events:list events:show log log:verify profiles:add
+  local: wordList(`autocomplete bulk:list bulk:show demo documents:pins documents:verify
+    events:list events:show log profiles:add
     profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:decline
     sandbox:exec sandbox:mails sandbox:seed sandbox:sign sandbox:start
     sandbox:view`),

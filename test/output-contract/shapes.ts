@@ -357,7 +357,6 @@ const settings = z.object({
     maxEmails: guard(count),
     confirmName: guard(z.literal(true)),
     policy: z.nullable(z.object({ path: text, problem: maybe })),
-    mcpWrites: z.boolean(),
   }),
 });
 const lateSigner = z.object({
@@ -404,13 +403,6 @@ const report = z.extend(figures, {
   since: maybe,
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
-});
-const compatFinding = { what: text, where: text, since: text, times: count };
-const compat = z.object({
-  documented: z.array(z.object(compatFinding)),
-  openPoints: z.array(z.object({ ...compatFinding, seen: z.array(text) })),
-  contradictions: z.array(z.object(compatFinding)),
-  neverSeen: z.array(z.object({ what: text, where: text })),
 });
 const doctor = z.object({
   ok: z.boolean(),
@@ -566,7 +558,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
-  compat: { report: value(compat) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
   'documents:head': {
@@ -624,8 +615,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
   log: { list: value(z.array(logEntry)) },
-  'log:undo': actionOnEach,
-  'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
