@@ -27,10 +27,7 @@ const WINDOW = { requests: 400, seconds: 3 };
 export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
-    const table = [
-      ...(await comparedWithPool(folder, rows, rounds)),
-      await onWindow(folder),
-    ];
+    const table = [...(await comparedWithPool(folder, rows, rounds)), await onWindow(folder)];
     if (many > 0) table.push(await memory(folder, many));
     return table;
   } finally {
