@@ -71,10 +71,11 @@ async function requestCreate(session: BulkSession, row: BulkRow): Promise<Envelo
   const body = bodyOf(row, session);
   for (;;) {
     try {
-      return await session.request((signal) => {
+      const begin = (signal: AbortSignal) => {
         state.mark(row.row, 'maybe');
         return client.envelopes.create(body, signal);
-      });
+      };
+      return await session.request(begin, { begins: true });
     } catch (error) {
       if (isAmbiguous(error)) {
         session.recordLostResponse();

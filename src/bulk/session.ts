@@ -137,14 +137,14 @@ export class BulkSession {
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Makes a request when its turn comes. @throws Stopped if no more requests may be made. */
-  async request<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Makes a request when its turn comes. `begins`: it begins a row, which is not done once the run is to stop. @throws Stopped if no more requests may be made. */
+  async request<T>(ask: (signal: AbortSignal) => Promise<T>, { begins = false } = {}): Promise<T> {
     await this.outage.waitUntilOver().catch((error: unknown) => {
       this.handleError(error);
       throw new Stopped();
     });
     return this.#limiter.run(async () => {
-      if (this.#halted) throw new Stopped();
+      if (this.#halted || (begins && this.#closed)) throw new Stopped();
       try {
         const value = await ask(this.signal);
         this.outage.succeeded();

@@ -231,6 +231,35 @@ describe('a run with --first', () => {
   });
 });
 
+describe('a run whose envelopes are canceled', () => {
+  it('has ended for good, and the list can be sent again', async () => {
+    await people('end', 6);
+    await send('--first', '2');
+    expect((await home.run`envelopes cancel --run last --yes --json`).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ state: 'cancelled', done: 2 });
+    const resumed = await resume();
+    expect(reportedError(resumed)).toMatchObject({ exitCode: 5, code: 'INVALID_STATE' });
+    // Nobody is emailed twice, as long as --again is not given.
+    const { code, stdout } = await send();
+    expect([code, rowsIn(stdout).map(({ status }) => status)]).toEqual([
+      0,
+      ['EXISTING', 'EXISTING', 'SENT', 'SENT', 'SENT', 'SENT'],
+    ]);
+    expect(await relay.emails()).toEqual(once('end', 6));
+  });
+
+  it('also ends if nothing was created, or drafts are left', async () => {
+    await people('none', 4);
+    relay.intervene = keyRevokedAfter(0);
+    await send();
+    relay.intervene = () => undefined;
+    await home.run`envelopes cancel --run last --yes`;
+    expect(await lastRun()).toMatchObject({ state: 'cancelled' });
+    expect((await send()).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('none', 4));
+  });
+});
+
 describe('a list that is run again', () => {
   it('sends only the corrected row, and all rows with --again', async () => {
     await people('fix', 3);
