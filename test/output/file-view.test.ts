@@ -13,7 +13,8 @@ const seal: JudgedSeal = {
   issuer: 'CN=esign sandbox (test only)',
   fingerprint: 'a'.repeat(64),
   time: '2026-11-22T22:45:05.000Z',
-  level: 'B-B',
+  sealedBytes: 100,
+  others: [],
   reason: null,
   trust: 'unknown',
 };

@@ -160,7 +160,7 @@ function unreliable(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
     `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,
-    { hint: "Don't rely on them; contact the service. `esign documents pins` lists the pinned seals." },
+    { hint: "Don't rely on them; contact the service. `esign profiles show` shows the pinned certificate." },
   );
 }
 
@@ -199,7 +199,15 @@ export async function* fetchInto(
   try {
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
     const waiting = await waitingOf(targets, flags, context);
-    yield* fetchFiles(bucket, named, { ...waiting, folder, force, progress, concurrency, sealSource });
+    yield* fetchFiles(bucket, named, {
+      ...waiting,
+      folder,
+      force,
+      progress,
+      concurrency,
+      sealSource,
+      savesSealedParts: sealSource.sealedPart,
+    });
   } finally {
     bucket.close();
     await folder?.close();
