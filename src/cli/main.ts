@@ -7,6 +7,7 @@ import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { saveObservations } from './boot/observations.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
+import { removedCommand } from './boot/removed.ts';
 import { lostOutput } from './boot/standard-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { bindInvocation, createInvocation, type Invocation } from './invocation.ts';
@@ -50,6 +51,8 @@ export async function main(words: string[], installed: Installation): Promise<vo
 
 async function runCommand(invocation: Invocation, installed: Installation): Promise<void> {
   const { words: argv } = invocation;
+  const removed = removedCommand(argv, installed.commands);
+  if (removed !== undefined) throw removed;
   if (wantsJson(argv) && wantsHelp(argv)) {
     const { printDescription } = await import('./describe/print.ts');
     await printDescription(beforeDashes(argv), installed);
@@ -111,7 +114,7 @@ function isInterruption(error: unknown): boolean {
 }
 
 function wantsJson(argv: readonly string[]): boolean {
-  return beforeDashes(argv).some((word) => word === '--json' || word === '--jsonl');
+  return beforeDashes(argv).some((word) => word === '--json');
 }
 
 /** The part of oclif's Config that commands use. Creating a complete one takes longer than running most commands. */

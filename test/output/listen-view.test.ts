@@ -27,7 +27,6 @@ const result: ForwardResult = {
   ms: 12,
   error: 'answered 422',
   nextMs: null,
-  waiting: 0,
 };
 
 function viewOf(

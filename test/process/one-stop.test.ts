@@ -15,7 +15,7 @@ it.skipIf(process.platform === 'win32')('exits with its own signal after a profi
     };`,
   );
   const env = { NODE_OPTIONS: `--require ${home.path('kills.cjs')}`, KILLS: kills };
-  const sandbox = home.start('sandbox start --ephemeral --port 0 --bucket-port 0 --json'.split(' '), {
+  const sandbox = home.start('sandbox start --ephemeral --port 0 --json'.split(' '), {
     env,
   });
   await sandbox.object();

@@ -70,13 +70,10 @@ const RUNS: Readonly<Record<string, string>> = {
   'envelopes:send': 'envelopes send DRAFT',
   'envelopes:watch': 'envelopes watch SENT --timeout 1s',
   'events:drill': 'events drill --to http://127.0.0.1:9 --secret-file secret',
-  'events:gaps': 'events gaps',
   'events:list': 'events list',
   'events:replay': 'events replay x --to http://127.0.0.1:9',
-  'events:secret': 'events secret',
   'events:show': 'events show x',
   'events:trigger': 'events trigger sent --to http://127.0.0.1:9 --secret-file secret',
-  'events:verify': 'events verify rows.csv --signature 00 --secret-file secret',
   find: 'find ada',
   'index:clear': 'index clear',
   'index:refresh': 'index refresh',
@@ -94,7 +91,6 @@ const RUNS: Readonly<Record<string, string>> = {
   'profiles:use': 'profiles use sandbox',
   report: 'report',
   compat: 'compat',
-  schema: 'schema envelopes get',
   'templates:get': 'templates get tmpl_nda',
   'templates:list': 'templates list',
 };
@@ -151,7 +147,7 @@ const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]
   local: (mails, methods) => mails === 0 && methods.every((one) => one === 'GET'),
 };
 /** These use only the bucket, or only local data. */
-const NO_REQUEST = /^(documents:(download|head|link)|events:gaps)$/;
+const NO_REQUEST = /^(documents:(download|head|link))$/;
 
 describe('the effect of a command in the registry', () => {
   it('is defined for every command', () => {

@@ -48,18 +48,58 @@ describe('the sandbox', () => {
   });
 
   it.each([
-    'start --ephemeral --port 0 --host 999.1.1.1',
-    'start --ephemeral --port 0 --host 192.0.2.1',
     'start --ephemeral --port 0 --clock +275760-09-13T00:00:00Z',
+    'start --ephemeral --port 0 --choice list-items',
+    'start --ephemeral --port 0 --choice list-items=some',
+    'start --ephemeral --port 0 --fault lost',
+    'start --ephemeral --port 0 --fault lostReply={',
+    'start --ephemeral --port 0 --fault webhooks.drop=envelope.gone',
+    'start --ephemeral --port 0 --seed a.yaml --like acme',
+    'start --ephemeral --data x --port 0',
+    'seed',
+    'seed nowhere.yaml',
   ])('refuses `sandbox %s`', async (words) => {
     const refused = await home.run(['sandbox', ...words.split(' '), '--json']);
     expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
   });
 
-  it('warns if it is open to others', async () => {
-    const open = start('--ephemeral', '--host', '0.0.0.0');
-    await open.says(/Bound to 0\.0\.0\.0: other machines on the network can reach this sandbox/);
-    await open.stop();
+  it('has the limits, faults, choices, clock, and IDs of its flags', async () => {
+    const flags = [
+      ...[
+        '--quota',
+        '2',
+        '--rate-limit',
+        '40/1h',
+        '--choice',
+        'action-reply=empty204',
+        '--choice',
+        'list-order=asc',
+      ],
+      ...['--fault', 'error500=GET /esign/none', '--fault', 'lostReply={"times":1,"skip":1000}'],
+      ...['--fault', 'webhooks.drop', '--clock', '2030-05-01T09:00:00Z', '--freeze', '--ids', 'counted'],
+    ];
+    const other = new Home();
+    const { stop } = await other.sandbox(flags);
+    expect(await other.object`${draft} ${three}`).toMatchObject({
+      id: 'env_1',
+      createdAt: '2030-05-01T09:00:00.000Z',
+    });
+    expect(await other.control('/faults')).toMatchObject({
+      settings: {
+        error500: { match: 'GET /esign/none' },
+        lostReply: { times: 1, skip: 1000 },
+        webhooks: { drop: {} },
+      },
+    });
+    expect((await other.run`envelopes cancel env_1 --yes`).code).toBe(0);
+    await other.object`${draft} ${three}`;
+    const refused = reportedError(await other.run([...draft, ...three, '--json']));
+    expect(refused).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    const list = await other.run`api GET /esign/envelopes --debug`;
+    expect(list.stderr).toMatch(/of 40 left/);
+    expect(list.stdout.indexOf('env_1')).toBeLessThan(list.stdout.indexOf('env_2'));
+    await stop();
+    await other.close();
   });
 
   it('keeps nothing when it is ephemeral', async () => {

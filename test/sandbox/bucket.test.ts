@@ -30,7 +30,7 @@ const md5 = (data: Uint8Array) => createHash('md5').update(data).digest('hex');
 /** A bucket on a free port with a folder of its own, and a client for it. */
 async function start(options: Partial<BucketOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
-  const all = { dir: join(folder, 'a', 'data'), host: '127.0.0.1', port: 0, region: REGION, bucket: Bucket };
+  const all = { dir: join(folder, 'a', 'data'), port: 0, region: REGION, bucket: Bucket };
   const open = () => startBucket({ ...all, ...owner, now: () => Date.now(), ...options });
   let server = await open();
   const clients: S3Client[] = [];

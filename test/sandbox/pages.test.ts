@@ -13,7 +13,7 @@ const hostile = '<script>alert(1)</script>"\'&';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-pages-'));
-  sandbox = await startSandbox({ dataDir: folder, host: '127.0.0.1', port: 0 });
+  sandbox = await startSandbox({ dataDir: folder, port: 0 });
 });
 afterAll(async () => {
   await sandbox.close();

@@ -178,7 +178,6 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
   const dataDir = options.dataDir ?? (await tempFolder());
   const objects = options.objects instanceof MemoryObjects ? options.objects : new MemoryObjects();
   const service = await startService({
-    host: '127.0.0.1',
     port: 0,
     rateLimit: { requests: 10_000, seconds: 900 },
     documents: plainDocuments,

@@ -19,7 +19,7 @@ export default class SandboxReset extends EsignCommand {
     const sandbox = await context.session.sandbox();
     if (flags['dry-run']) {
       // Fails as the reset would if no sandbox responds.
-      await sandbox.snapshots();
+      await sandbox.status();
       return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
     }
     const question = 'Delete all envelopes in the sandbox?';

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -8,7 +7,9 @@ import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
+import { openScreen } from '../support/pty.ts';
 
 const root = join(import.meta.dirname, '../..');
 const contract = join(root, 'contract/output');
@@ -60,7 +61,7 @@ async function check(id: string, occasion: string, stdout: string): Promise<void
   expect(values.length, `${id} printed nothing`).toBeGreaterThan(0);
   for (const value of values) {
     expect(valid(value), `${id}/${occasion}: ${ajv.errorsText(valid.errors)}\n${stdout}`).toBe(true);
-    // As `esign schema` prints it: in one piece.
+    // As `--help --json` prints it: in one piece.
     expect(whole(value), `${id}: ${ajv.errorsText(whole.errors)}\n${stdout}`).toBe(true);
   }
   seen.add(`${id}/${occasion}`);
@@ -165,16 +166,6 @@ describe('the --json output', () => {
     await run('events:trigger', 'dryRun', ['completed', '--to', url, '--dry-run']);
     await run('events:drill', 'checks', ['--to', url, '--secret-file', 'secret']);
     await run('events:drill', 'dryRun', ['--to', url, '--secret-file', 'secret', '--dry-run']);
-    await run('events:secret', 'secret', []);
-    await writeFile(home.path('body.json'), '{}');
-    const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
-    await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
-    await run('sandbox:deliveries', 'list', []);
-    await run('sandbox:deliveries', 'fields', ['--fields', 'id,state']);
-    // Nothing is listening there, so no event ever arrives.
-    await draft('--send', '--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret-file', 'secret');
-    await run('events:gaps', 'list', ['--grace', '0s'], 10);
-    await run('events:gaps', 'fields', ['--grace', '0s', '--fields', 'event'], 10);
   });
 
   it('validates the output of runs from a file', async () => {
@@ -184,7 +175,6 @@ describe('the --json output', () => {
     await run('bulk:resume', 'dryRun', ['--last', '--dry-run']);
     await run('bulk:resume', 'rows', ['--last']);
     await run('bulk:list', 'list', []);
-    await run('bulk:list', 'fields', ['--fields', 'id,state']);
     await run('bulk:show', 'run', ['--last']);
     await run('bulk:status', 'signers', ['--last']);
     await run('bulk:status', 'fields', ['--last', '--fields', 'email,state']);
@@ -204,7 +194,6 @@ describe('the --json output', () => {
       return [{ id: String(id), count }];
     });
     const [several, one] = [ids.findLast(({ count }) => count > 1), ids.findLast(({ count }) => count === 1)];
-    await run('log', 'fields', ['--fields', 'id,outcome']);
     await run('log:undo', 'dryRun', [one?.id ?? '', '--dry-run']);
     await run('log:undo', 'one', [one?.id ?? '', '--yes']);
     await run('log:undo', 'several', [several?.id ?? '', '--yes']);
@@ -213,10 +202,8 @@ describe('the --json output', () => {
 
   it('validates the output of templates, profiles, and the others', async () => {
     await run('templates:list', 'list', []);
-    await run('templates:list', 'fields', ['--fields', 'id']);
     await run('templates:get', 'template', ['tmpl_lease']);
     await run('profiles:list', 'list', []);
-    await run('profiles:list', 'fields', ['--fields', 'name']);
     await run('profiles:show', 'settings', []);
     await run('profiles:edit', 'profile', ['sandbox', '--no-path-style']);
     await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
@@ -235,19 +222,9 @@ describe('the --json output', () => {
     await run('api', 'reply', ['/esign/templates']);
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);
-    await run('sandbox:choices', 'list', []);
-    await run('sandbox:choices', 'fields', ['--fields', 'name,value']);
-    await run('schema', 'schema', ['envelopes', 'get']);
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
     await check('mcp', 'messages', (await home.run(argv`mcp --json`, { input })).stdout);
-    await run('sandbox:faults', 'faults', []);
     await run('sandbox:mails', 'list', []);
-    await run('sandbox:mails', 'fields', ['--fields', 'to,link']);
-    await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
-    await run('sandbox:snapshot', 'dryRun', ['load', 'now', '--dry-run']);
-    await run('sandbox:snapshot', 'list', ['list']);
-    await run('sandbox:snapshot', 'fields', ['list', '--fields', 'name']);
-    await run('sandbox:snapshot', 'removed', ['remove', 'now']);
     await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
     await run('sandbox:seed', 'result', ['seed.json']);
     const program = ['node', '-e', 'console.log("{}")'];
@@ -273,5 +250,44 @@ describe('the --json output', () => {
       expect(error.exitCode).toBe(finished.code);
       expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);
     }
+  });
+});
+
+describe('a list', () => {
+  it('is a table on a terminal, and tab-separated without a header elsewhere', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'templates', 'list'], { env: home.env });
+    await screen.ended;
+    expect(screen.text()).toMatch(/^ID +NAME/);
+    const lines = linesOf((await home.run`templates list`).stdout);
+    expect(lines.map((line) => line.split('\t')[0])).toContain('tmpl_lease');
+    expect(new Set(lines.map((line) => line.split('\t').length)).size).toBe(1);
+  });
+
+  it('keeps what the service sent: unknown fields, the order, and null', async () => {
+    const sent = [
+      {
+        id: 'env_2',
+        status: 'NEW_STATUS',
+        unknown: { deep: [1.5, null, 'ü'] },
+        signers: [],
+        createdAt: null,
+      },
+      { unknown: true, id: 'env_1', status: 'SENT' },
+    ];
+    const service = await fakeService((request, response) =>
+      answerPage(request, response, sent.length, (index) => sent[index]),
+    );
+    const { stdout } = await home.run(['envelopes', 'list', '--json'], { env: service.env });
+    expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify(sent));
+    const ids = await home.run(['envelopes', 'list', '-q'], { env: service.env });
+    expect(ids.stdout).toBe('env_2\nenv_1\n');
+    await service.server.close();
+  });
+
+  it('is CSV with a header and the selected columns, where people export it', async () => {
+    const id = await draft();
+    const { stdout } = await home.run`envelopes list --csv --fields id,status,signers.0.email -L 1`;
+    expect(linesOf(stdout)).toEqual(['id,status,signers.0.email', `${id},DRAFT,ada@example.com`]);
   });
 });

@@ -116,3 +116,61 @@ describe('the key and the webhook secret', () => {
       }
     });
 });
+
+describe('the secrets of a working account', () => {
+  const account = new Home();
+  afterAll(() => account.close());
+
+  it('are in no output, not even with --debug, and a key is shown as its first characters', async () => {
+    const { apiKey, ready } = await account.sandbox();
+    await writeFile(account.path('hook.secret'), SECRET);
+    const hook = '--webhook-url http://127.0.0.1:9/h --webhook-secret-file hook.secret';
+    const runs = [
+      await account.run(`envelopes create --template tmpl_nda --signer a@b.c ${hook} --debug`.split(' ')),
+      await account.run`envelopes list --debug --json`,
+      await account.run`envelopes get env_missing --debug`,
+      await account.run`profiles list --json`,
+      await account.run`profiles show --json`,
+      await account.run`profiles show nope`,
+    ];
+    expect(runs[0]?.stderr).toContain('→ POST');
+    for (const { stdout, stderr } of runs)
+      for (const secret of [apiKey, SECRET, String(ready.secretAccessKey)])
+        expect(stdout + stderr).not.toContain(secret);
+    expect(runs[4]?.stdout).toContain(`${apiKey.slice(0, 8)}…`);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'of AWS reach the key command, as a secret store needs them, and the webhook secret does not',
+    async () => {
+      const seen = account.path('seen');
+      const base = 'profiles add keyed --base-url http://127.0.0.1:9 --no-verify --api-key-command'.split(
+        ' ',
+      );
+      await account.run([...base, `env > ${seen}; echo esk_printed`]);
+      await account.run(['templates', 'list', '--no-wait', '--timeout', '1s', '-p', 'keyed'], {
+        env: { ESIGN_WEBHOOK_SECRET: SECRET, AWS_SECRET_ACCESS_KEY: 'secret-of-bucket' },
+      });
+      const environment = await readFile(seen, 'utf8');
+      expect(environment).toContain('secret-of-bucket');
+      expect(environment).not.toContain(SECRET);
+    },
+  );
+
+  it('may come from stdin, without its line break', async () => {
+    const refusing = await fakeService((request, response) =>
+      request.method === 'POST'
+        ? json(response, 400, errorBody('VALIDATION_ERROR', 'no'))
+        : json(response, 200, { data: { id: 'tmpl_1' } }),
+    );
+    const create =
+      'envelopes create --template tmpl_1 --signer a@b.c --webhook-url https://example.com/hooks';
+    await account.run([...create.split(' '), '--webhook-secret-file', '-'], {
+      env: refusing.env,
+      input: `${SECRET}\n`,
+    });
+    await refusing.server.close();
+    const posts = refusing.server.seen.filter(({ method }) => method === 'POST');
+    expect(posts.map(({ body }) => body)).toEqual([expect.stringContaining(`"webhookSecret":"${SECRET}"`)]);
+  });
+});
