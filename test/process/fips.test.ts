@@ -92,7 +92,6 @@ it('runs every command in FIPS mode without MD5', { tags: ['full'] }, async () =
     `envelopes download ${String(id)} --dir signed --what signed,certificate,document`,
     `envelopes download ${String(id)} --dir signed`,
     'documents verify signed --require-seal',
-    'documents pins',
     `envelopes evidence ${String(id)} --dir evidence`,
     'bulk create rows.csv --template tmpl_nda --send --yes',
     'bulk export --last',

@@ -118,10 +118,10 @@ const OFFLINE = wordList(`autocomplete compat log log:verify bulk:list bulk:show
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
-  [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
+  [EXIT.storage]: wordList(`documents:download documents:link documents:verify doctor demo
     envelopes:download envelopes:evidence listen log:verify`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
+    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
     bulk:resume compat events:drill events:replay listen log:undo`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
