@@ -118,19 +118,11 @@ const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
-<<<<<<< HEAD
   [EXIT.storage]: wordList(`documents:download documents:link documents:verify doctor demo
-    envelopes:download envelopes:evidence listen log:verify`),
-  [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
-    bulk:resume compat events:drill events:replay listen log:undo`),
-=======
-  [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
     envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
+    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
     bulk:resume events:drill events:replay listen`),
->>>>>>> main
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };
