@@ -20,7 +20,7 @@ describe('the seal of a file', () => {
     expect(new Set(all.map(([name]) => name)).size).toBe(all.length);
     for (const [name, expected, pdf] of all) {
       expect([name, await stateOf(pdf)]).toEqual([name, expected]);
-      // Cut back to an earlier seal, a file can't be told from the one that had only that.
+      // A file that is cut back to an earlier seal is the file from before the later one.
       if (!name.startsWith('a seal cut back'))
         expect([name, await isBelieved(pdf, signers.service)]).toEqual([name, false]);
     }

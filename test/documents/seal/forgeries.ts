@@ -184,7 +184,7 @@ function* otherStructures({ service, stranger, weak, authority }: Signers): Gene
   yield signed('two signers, the service first', { others: [service, stranger] });
   yield signed('no certificates', { certificates: [] });
   yield signed('the certificate of somebody else', { certificates: [stranger.x509.raw] });
-  yield signed('a certificate that is none', { certificates: [oid('1.2.3')] });
+  yield signed('bytes that are not a certificate', { certificates: [oid('1.2.3')] });
   yield signed('an unknown content type', { type: '1.2.3.4' });
   yield signed('the content type of a timestamp, detached', { type: OID.timeStamp });
   const digest = attribute(OID.messageDigest, octets(Buffer.alloc(32)));
