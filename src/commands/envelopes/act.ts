@@ -40,7 +40,7 @@ export interface ActCommand {
   confirming: Omit<ProblemOptions, 'asks'>;
   /** Whether a dry run finds problems, too. */
   checksDryRun?: boolean;
-  /** Done after the confirmation and before the first envelope, even if there is none. */
+  /** Done after the confirmation and before the first envelope; also for an empty selection. */
   before?: (context: Context) => Promise<void>;
 }
 
