@@ -58,7 +58,7 @@ export function ctrlCPressed(): Error {
 export const UsageError = errorClass('UsageError', 'USAGE');
 export type UsageError = InstanceType<typeof UsageError>;
 
-/** A profile does not exist. Nothing was sent. */
+/** Something on this machine, such as a profile or a delivery, does not exist. Nothing was sent. */
 export const NotFoundError = errorClass('NotFoundError', 'NOT_FOUND');
 
 /** The request ID was already used for another template or other signers. Nothing was sent. */

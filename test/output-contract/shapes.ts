@@ -253,7 +253,6 @@ const forward = z.object({
   ms: z.number(),
   error: maybe,
   nextMs: z.nullable(count),
-  waiting: count,
 });
 const drillCheck = z.object({
   check: text,
@@ -293,8 +292,6 @@ const received = z.object({
 });
 
 const tunnel = z.object({ type: z.literal('tunnel'), url: text });
-const backlog = z.object({ type: z.literal('backlog'), pending: count });
-const removed = z.object({ type: z.literal('removed'), days: count });
 const listenFile = z.extend(z.object({ type: z.literal('file') }), file.shape);
 const history = z.looseObject({
   id: text,
@@ -309,16 +306,6 @@ const history = z.looseObject({
       deliveryId: text,
     }),
   ),
-});
-const gap = z.object({
-  kind: z.enum(['missing', 'contradicted', 'unknown']),
-  envelopeId: text,
-  event: text,
-  signer: maybe,
-  at: maybe,
-  status: maybe,
-  deliveryId: maybe,
-  why: text,
 });
 
 const storage = z.object({
@@ -383,7 +370,6 @@ const settings = z.object({
     maxEmails: guard(count),
     confirmName: guard(z.literal(true)),
     policy: z.nullable(z.object({ path: text, problem: maybe })),
-    mcpWrites: z.boolean(),
   }),
 });
 const lateSigner = z.object({
@@ -425,13 +411,6 @@ const report = z.extend(figures, {
   since: maybe,
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
-});
-const compatFinding = { what: text, where: text, since: text, times: count };
-const compat = z.object({
-  documented: z.array(z.object(compatFinding)),
-  openPoints: z.array(z.object({ ...compatFinding, seen: z.array(text) })),
-  contradictions: z.array(z.object(compatFinding)),
-  neverSeen: z.array(z.object({ what: text, where: text })),
 });
 const doctor = z.object({
   ok: z.boolean(),
@@ -532,7 +511,7 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   schema,
   ...(when ? { when } : {}),
 });
-/** Every list accepts --fields, which keeps only the requested properties of each item. */
+/** The lists that people export accept --fields, which keeps only the requested properties of each item. */
 const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
@@ -549,7 +528,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
-  'bulk:list': { list: value(z.array(z.object(run))), fields },
+  'bulk:list': { list: value(z.array(z.object(run))) },
   'bulk:rehearse': { result: value(forecast) },
   'bulk:roster': {
     lines: value(
@@ -587,7 +566,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
-  compat: { report: value(compat) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
   'documents:head': {
@@ -635,30 +613,23 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     checks: lines(drillCheck),
     dryRun: lines(z.object({ dryRun: z.literal(true), action: z.literal('check'), id: text }), '--dry-run'),
   },
-  'events:gaps': { list: value(z.array(gap)), fields },
   'events:list': { list: value(z.array(event)), fields },
   'events:replay': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:secret': { secret: value(z.object({ secret: text })) },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
   find: { list: value(z.array(envelope)), fields },
   'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
   'index:refresh': { index: value(index) },
   'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
-    lines: lines(
-      z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received]),
-    ),
+    lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
-  log: { list: value(z.array(logEntry)), fields },
-  'log:undo': actionOnEach,
-  'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
+  log: { list: value(z.array(logEntry)) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
-  'profiles:list': { list: value(z.array(profile)), fields },
+  'profiles:list': { list: value(z.array(profile)) },
   'profiles:remove': {
     profile: value(profile, 'what was removed'),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('remove'), id: text }), '--dry-run'),
@@ -669,7 +640,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:advance': { now: value(z.object({ now: text })) },
   'sandbox:decline': { envelope: value(envelope) },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },
-  'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
+  'sandbox:mails': { list: value(z.array(sandboxMail)) },
   'sandbox:reset': {
     done: value(z.object({ reset: z.literal(true) })),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('reset'), id: text }), '--dry-run'),
@@ -678,7 +649,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },
-  schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },
-  'templates:list': { list: value(z.array(template)), fields },
+  'templates:list': { list: value(z.array(template)) },
 };

@@ -5,7 +5,7 @@ import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 /* Arguments for a run of each command of the manifest, so that tests that walk all commands cover a new one. */
 
 export interface Described {
-  flags: Record<string, { required?: boolean; type?: string }>;
+  flags: Record<string, { required?: boolean; type?: string; hidden?: boolean }>;
   args: Record<string, { options?: unknown }>;
 }
 

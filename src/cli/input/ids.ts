@@ -2,6 +2,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
+import { UnknownFlagError } from './unknown-flag.ts';
 
 export interface Ids {
   ids: string[];
@@ -52,9 +53,7 @@ export async function readIds(
 }
 
 function refuseFlags(words: readonly string[]): void {
-  for (const word of words)
-    if (word.startsWith('-') && word !== '-')
-      throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
+  for (const word of words) if (word.startsWith('-') && word !== '-') throw new UnknownFlagError(word);
 }
 
 async function readLines(

@@ -57,7 +57,7 @@ export async function readWebhookSecret(
       : await readSecretFile(file, 'webhook secret');
   if (secret?.trim() === '')
     throw new UsageError('The webhook secret is empty.', {
-      hint: 'Generate one: `esign events secret > FILE`.',
+      hint: 'Generate one: `openssl rand -hex 32 > FILE`.',
     });
   terminal.redactor.add(secret);
   return secret;

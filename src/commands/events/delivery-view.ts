@@ -55,9 +55,9 @@ export function forwardLine(
   namesUrl = false,
 ): string {
   if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
-  const { id, url, status, error, event, envelopeId, attempt, nextMs, waiting } = result;
+  const { id, url, status, error, event, envelopeId, attempt, nextMs } = result;
   if (!terminal.outIsTty) {
-    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs, waiting];
+    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs];
     return `${cells.map((cell) => safeLine(String(cell ?? ''))).join('\t')}\n`;
   }
   const mark = terminal.style(error === null ? 'green' : 'red', '→');
@@ -66,13 +66,12 @@ export function forwardLine(
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
 }
 
-/** Describes an outcome: `responded with 500, attempt 3, next in 15 s; 3 more queued` */
-function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
+/** Describes an outcome: `responded with 500, attempt 3, next in 15 s` */
+function outcomeOf({ attempt, status, ms, error, nextMs }: ForwardResult): string {
   const what = error === null ? `${status ?? ''} in ${ms} ms` : connectionReason(error);
   const tries = attempt > 1 || nextMs !== null ? `, attempt ${attempt}` : '';
   const next = nextMs === null ? '' : `, next in ${nextMs / 1_000} s`;
-  const behind = error === null || waiting === 0 ? '' : `; ${waiting} more queued`;
-  return `${what}${tries}${next}${behind}`;
+  return `${what}${tries}${next}`;
 }
 
 /** Shortens an ID. The line of the delivery shows the full one. */

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { booleanFlag, listFlags, requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { searchText, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
@@ -33,7 +33,7 @@ export default class Find extends EsignCommand {
     text: requiredArg('search terms; each matches the beginning of a word'),
   };
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     ...selectionFlags,
     cached: booleanFlag('search only the local index, without contacting the service'),
   };

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { listFlags, textFlag } from '../../../cli/flags.ts';
+import { exportListFlags, textFlag } from '../../../cli/flags.ts';
 import { limited } from '../../../cli/input/limit.ts';
 import { reportOf } from '../../../cli/report.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
@@ -23,7 +23,7 @@ export default class EnvelopesList extends EsignCommand {
     '<%= config.bin %> envelopes list --run last --metadata deal=4711',
   ];
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     ...selectionFlags,
     sort: textFlag('FIELD', 'field to sort by; `-FIELD` for descending order', { helpGroup: 'OUTPUT' }),
   };
