@@ -82,8 +82,7 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     mails: ({ waitMs, ...filter }: MailFilter) =>
       get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
     /** Loads a seed. */
-    seed: (body: object) =>
-      postFor('/seed', body, seededSchema, 'the result of loading a seed'),
+    seed: (body: object) => postFor('/seed', body, seededSchema, 'the result of loading a seed'),
     /** Fails if the server isn't a sandbox. */
     async status(): Promise<void> {
       readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);

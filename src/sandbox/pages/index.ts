@@ -14,10 +14,7 @@ import { page } from './layout.ts';
 import { recordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
 
-const OWN_PATHS = [
-  '/',
-  ...wordList('mailbox sign deliveries envelopes clock assets').map((n) => `/${n}/*`),
-];
+const OWN_PATHS = ['/', ...wordList('mailbox sign deliveries envelopes clock assets').map((n) => `/${n}/*`)];
 
 /** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, and signing. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {

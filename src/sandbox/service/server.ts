@@ -159,8 +159,7 @@ function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): num
   const { value, frozenAt } = store.state.clock;
   const offset = startsAt === undefined ? clock.offsetOf(store.state.clock) : clock.offsetFor(startsAt);
   const record = clock.recordOf(offset);
-  if (record.value !== value || record.frozenAt !== frozenAt)
-    store.commit([{ kind: 'clock', ...record }]);
+  if (record.value !== value || record.frozenAt !== frozenAt) store.commit([{ kind: 'clock', ...record }]);
   return offset;
 }
 

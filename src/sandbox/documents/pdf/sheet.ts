@@ -39,8 +39,7 @@ export function createSheet(size: { width: number; height: number }) {
   const operators: string[] = [];
   const up = (y: number): string => number(size.height - y);
   const fill = (color: Color): string => `${color.map(number).join(' ')} rg`;
-  const pen = ({ color, width }: LineStyle): string =>
-    `${color.map(number).join(' ')} RG ${number(width)} w`;
+  const pen = ({ color, width }: LineStyle): string => `${color.map(number).join(' ')} RG ${number(width)} w`;
 
   const sheet = {
     size,

@@ -114,9 +114,7 @@ function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
 function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [string, number][] {
   const { allowed, limit, remaining, resetsAt } = rate;
   const retryAfter: [string, number][] =
-    !allowed && rules['retry-after'] === 'on'
-      ? [['Retry-After', Math.ceil((resetsAt - now) / 1000)]]
-      : [];
+    !allowed && rules['retry-after'] === 'on' ? [['Retry-After', Math.ceil((resetsAt - now) / 1000)]] : [];
   if (rules['rate-headers'] === 'missing') return retryAfter;
   const reset = rules['rate-headers'] === 'seconds' ? Math.ceil(resetsAt / 1000) : resetsAt;
   return [

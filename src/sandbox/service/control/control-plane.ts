@@ -135,6 +135,11 @@ export class ControlPlane {
     return byAge.map((envelope) => this.#shown(envelope));
   }
 
+  /** Returns every template, with the positions of its fields, which the API doesn't return. */
+  templates(): TemplateRecord[] {
+    return [...this.#options.store.state.templates.values()];
+  }
+
   async envelope(id: string) {
     await this.#options.engine.catchUp();
     return this.#shown(this.#options.engine.envelope(id));

@@ -91,10 +91,7 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
     reply(c, { data: [...store.state.keys.values()].map((key) => keyView(key, clock.now())) }),
   );
   app.post('/keys', async (c) => {
-    const { record, key } = createKey(
-      options,
-      parseBody(bodies.createKey, await readJson(c.env.incoming)),
-    );
+    const { record, key } = createKey(options, parseBody(bodies.createKey, await readJson(c.env.incoming)));
     return reply(c, { data: { ...keyView(record, clock.now()), key } }, 201);
   });
   app.post('/keys/:id/revoke', async (c) =>

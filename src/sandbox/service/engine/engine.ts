@@ -68,9 +68,7 @@ export class Engine {
       await this.#options.resets.shared(() => this.#options.documentStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
         throw notFound('Template');
-      return this.#commit(
-        body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchanged(draft),
-      );
+      return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchanged(draft));
     } catch (error) {
       await this.#options.documentStore.clear(draft).catch(() => undefined);
       throw error;
@@ -103,9 +101,7 @@ export class Engine {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
-      const first = seen
-        ? lifecycle.unchanged(envelope)
-        : lifecycle.view(envelope, signerId, now);
+      const first = seen ? lifecycle.unchanged(envelope) : lifecycle.view(envelope, signerId, now);
       return lifecycle.combine(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),

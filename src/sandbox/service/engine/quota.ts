@@ -13,7 +13,10 @@ export function monthlyQuota(state: StoreState, limit: number | undefined): Rese
   return (orgId, now) => {
     const used = state.createdIn(orgId, isoTime(now).slice(0, 7)) + (reservedBy.get(orgId) ?? 0);
     if (limit !== undefined && used >= limit)
-      throw new ApiError('QUOTA_EXCEEDED', `Monthly envelope limit reached: ${used} of ${limit} envelopes used`);
+      throw new ApiError(
+        'QUOTA_EXCEEDED',
+        `Monthly envelope limit reached: ${used} of ${limit} envelopes used`,
+      );
     add(orgId, 1);
     return () => add(orgId, -1);
   };

@@ -37,8 +37,9 @@ export async function replaceState(
   sender.clear();
   store.commit([
     { kind: 'reset', value: null },
-    ...changes.map((change): StoreChange =>
-      change.kind === 'envelope' ? { kind: 'envelope', value: withoutDocuments(change.value) } : change,
+    ...changes.map(
+      (change): StoreChange =>
+        change.kind === 'envelope' ? { kind: 'envelope', value: withoutDocuments(change.value) } : change,
     ),
   ]);
   clock.offsetMs = clock.offsetOf(store.state.clock);

@@ -29,11 +29,7 @@ interface Loading extends SeedContext {
  * Loads a seed into the sandbox. Anything with the same ID is replaced; with `missingOnly`, it is kept. An invalid seed changes nothing.
  * @throws ApiError VALIDATION_ERROR with the problems by field.
  */
-export function loadSeed(
-  seed: CheckedSeed,
-  context: SeedContext,
-  { missingOnly = false } = {},
-): SeedResult {
+export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly = false } = {}): SeedResult {
   const { store } = context;
   const details = new Map<string, string[]>();
   const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);

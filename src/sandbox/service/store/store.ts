@@ -150,7 +150,10 @@ async function appendLines(file: FileHandle, changes: Iterable<StoreChange>): Pr
 /** Yields the lines of a file. readline isn't used, because it also splits at characters that JSON may contain. */
 async function* linesIn(path: string): AsyncGenerator<string> {
   let rest = '';
-  const chunks: AsyncIterable<string> = createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 });
+  const chunks: AsyncIterable<string> = createReadStream(path, {
+    encoding: 'utf8',
+    highWaterMark: 1024 * 1024,
+  });
   for await (const chunk of chunks) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
