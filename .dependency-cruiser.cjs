@@ -41,8 +41,8 @@ const topicArrows = {
   envelopes: ['documents'],
   find: ['envelopes'],
   listen: ['documents', 'envelopes', 'events'],
-  mcp: ['documents', 'envelopes', 'find'],
-  sandbox: ['envelopes', 'events', 'index'],
+  mcp: ['documents', 'envelopes', 'late', 'report'],
+  sandbox: ['envelopes', 'events'],
 };
 const topics = readdirSync(join(__dirname, 'src/commands'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

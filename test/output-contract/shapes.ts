@@ -262,19 +262,6 @@ const drillCheck = z.object({
   finding: maybe,
   notice: z.optional(text),
 });
-const index = z.union([
-  z.object({ kept: z.literal(false) }),
-  z.object({
-    kept: z.literal(true),
-    file: text,
-    envelopes: count,
-    canChange: count,
-    unread: count,
-    bytes: count,
-    damagedLines: count,
-    completeAt: maybe,
-  }),
-]);
 const listening = z.object({
   type: z.literal('ready'),
   url: text,
@@ -378,12 +365,11 @@ const lateSigner = z.object({
   since: text,
   waitingMs: count,
   usual: z.object({
-    medianMs: z.nullable(count),
     percentileMs: count,
     basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
     samples: count,
   }),
-  opened: z.nullable(z.boolean()),
+  opened: z.nullable(z.literal(true)),
   remindedAt: maybe,
   expiresAt: maybe,
   next: text,
@@ -407,7 +393,13 @@ const figures = z.object({
   declineReasons: z.array(z.object({ reason: maybe, count })),
   sentThisMonth: count,
 });
+const attention = z.object({
+  count,
+  envelopes: z.array(z.object({ id: text, subject: maybe, people: z.array(text), at: maybe })),
+  next: text,
+});
 const report = z.extend(figures, {
+  attention: z.object({ declined: attention, expiring: attention, overdue: attention, drafts: attention }),
   since: maybe,
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
@@ -618,9 +610,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
   find: { list: value(z.array(envelope)), fields },
-  'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
-  'index:refresh': { index: value(index) },
-  'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
     lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),

@@ -132,10 +132,6 @@ describe('the --json output', () => {
     await run('report', 'report', ['--by', 'template']);
     await run('late', 'list', ['--after', '0s']);
     await run('late', 'fields', ['--after', '0s', '--fields', 'envelopeId,next']);
-    await run('index:refresh', 'index', []);
-    await run('index:show', 'index', []);
-    await run('index:clear', 'result', ['--dry-run']);
-    await run('index:clear', 'result', []);
     await run('find', 'fields', ['ada', '--fields', 'id,status']);
     await run('envelopes:download', 'files', [id]);
     // An ephemeral sandbox has no pins, so its signer is unknown.
