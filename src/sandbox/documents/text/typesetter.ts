@@ -77,21 +77,19 @@ function shortened(text: string, accepted: (text: string) => boolean, ending = '
 
 /** Fills lines with words. A word that is wider than a line is broken between characters. */
 function wrapWords(words: readonly string[], widthOf: (text: string) => number, width: number): string[] {
-  const space = widthOf(' ');
   const lines: string[] = [];
   let line = '';
-  let used = 0;
   for (const word of words) {
-    for (const [index, part] of slices(word, widthOf, width).entries()) {
-      const gap = line === '' || index > 0 ? 0 : space;
-      if (line !== '' && (index > 0 || used + gap + widthOf(part) > width)) {
-        lines.push(line);
-        line = part;
-        used = widthOf(part);
-        continue;
-      }
-      line += `${gap > 0 ? ' ' : ''}${part}`;
-      used += gap + widthOf(part);
+    const [first = '', ...rest] = slices(word, widthOf, width);
+    const joined = line === '' ? first : `${line} ${first}`;
+    if (widthOf(joined) <= width) line = joined;
+    else {
+      lines.push(line);
+      line = first;
+    }
+    for (const part of rest) {
+      lines.push(line);
+      line = part;
     }
   }
   return line === '' ? lines : [...lines, line];
