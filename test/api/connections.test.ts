@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createConnections } from '../../src/api/dispatcher.ts';
 import { networkError } from '../../src/api/network-error.ts';
 import { throwWithSubject } from '../../src/api/resources.ts';
-import { createServiceTimeReader } from '../../src/api/service-time.ts';
 import { BadResponseError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -150,20 +149,6 @@ describe('an error of the network', () => {
     expect(messages[1]).toContain('30 seconds');
     expect(messages[2]).toContain('connection was closed');
     expect(messages[3]).toContain('why');
-  });
-});
-
-describe('the time of a service', () => {
-  it.each([
-    ['its Date header', { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }, Date.UTC(2026, 0, 1)],
-    ['nothing without one', {}, undefined],
-    ['nothing if it is invalid', { date: 'soon' }, undefined],
-  ])('is %s', async (_, headers: Record<string, string>, expected) => {
-    const server = await serve((_request, response) => void response.writeHead(404, headers).end('body'));
-    const read = createServiceTimeReader(`${server.origin}/api/v1`);
-    expect(await read(AbortSignal.timeout(5_000))).toBe(expected);
-    expect(server.seen).toMatchObject([{ method: 'HEAD', path: '/api/v1' }]);
-    expect(server.seen[0]?.headers.authorization).toBeUndefined();
   });
 });
 
