@@ -45,7 +45,6 @@ export async function main(words: string[], installed: Installation): Promise<vo
   else if (error !== undefined) await report(error, invocation, installed);
   process.off('beforeExit', reportUnfinished);
   await saveObservations(observations);
-  await offerUpdate(invocation, installed);
   interrupt.finish();
 }
 
@@ -57,21 +56,6 @@ async function runCommand(invocation: Invocation, installed: Installation): Prom
     const { printDescription } = await import('./describe/print.ts');
     await printDescription(beforeDashes(argv), installed);
   } else if (!(await quickStart(invocation, installed))) await runWithOclif(invocation, installed);
-}
-
-/** Shows that there is a newer version, only on terminals. Pipes, scripts, and CI don't load the code. */
-async function offerUpdate({ words, interrupt }: Invocation, installed: Installation): Promise<void> {
-  const { env, stdout, stderr } = process;
-  if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
-  if (wantsJson(words) || interrupt.signal.aborted) return;
-  try {
-    const { updateNotice } = await import('./boot/update-notice.ts');
-    const notice = await updateNotice(versionOf(installed), Date.now());
-    const terminal = processTerminal({});
-    if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
-  } catch {
-    // The state folder isn't writable. Skip the notice.
-  }
 }
 
 /** Prints help and reports unknown commands. */

@@ -63,7 +63,7 @@ async function writeItems<T>(
   terminal: Terminal,
 ): Promise<void> {
   const columns = chosen ?? view.columns;
-  if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
+  if (format.quiet) return writeAllIds(items, view, terminal);
   const shape = (item: T) => (chosen ? pick(item, chosen) : item);
   if (format.json) return writeJsonArray(items, (item) => jsonText(shape(item), 2), terminal);
   if (format.csv) return writeCsv(items, columns, terminal);
@@ -73,6 +73,13 @@ async function writeItems<T>(
     (item) => columns.map((column) => exactText(item, column).replace(/[\t\r\n]+/g, ' ')).join('\t'),
     terminal,
   );
+}
+
+/** Writes IDs for another command: none if the list can't be read to its end, because a part of it would look like all. */
+async function writeAllIds<T>(items: Items<T>, view: ListView<T>, terminal: Terminal): Promise<void> {
+  const ids: string[] = [];
+  for await (const item of items) ids.push(view.id(item));
+  await writeIds(ids, terminal);
 }
 
 export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {

@@ -27,30 +27,49 @@ export interface LateOptions {
   afterMs?: number | undefined;
 }
 
-/**
- * Returns the open turns of the selected envelopes that take longer than usual, longest first. All envelopes count as
- * history.
- */
+/** Finds the open turns that take longer than usual. All envelopes count as history. */
+export class LateTurns {
+  readonly #options: LateOptions;
+  readonly #history: TurnHistory;
+  readonly #open: OpenTurn[] = [];
+
+  constructor(options: LateOptions) {
+    this.#options = options;
+    this.#history = new TurnHistory(options.now);
+  }
+
+  add(envelope: Envelope, turns: readonly Turn[], isSelected: boolean): void {
+    for (const turn of turns) {
+      this.#history.addTurn(turn, envelope.templateId);
+      if (isSelected && turn.state === 'open') this.#open.push({ envelope, turn });
+    }
+  }
+
+  /** Returns the late turns of the selected envelopes, longest first. */
+  list(): LateTurn[] {
+    const { now } = this.#options;
+    return this.#open
+      .map((one) => ({ ...one, waitingMs: now - one.turn.beganAt, usual: this.#usualTime(one) }))
+      .filter(({ waitingMs, usual }) => waitingMs > usual.percentileMs)
+      .sort((a, b) => b.waitingMs - a.waitingMs);
+  }
+
+  #usualTime({ envelope, turn }: OpenTurn): UsualTime {
+    const { afterMs } = this.#options;
+    if (afterMs !== undefined) return { percentileMs: afterMs, basis: 'fixed', samples: 0 };
+    const kind = { templateId: envelope.templateId, role: turn.signer.role };
+    return this.#history.usualTime(kind, DEFAULT_PERCENTILE);
+  }
+}
+
+/** Returns the late turns of the selected envelopes, longest first. */
 export async function findLate(
   { envelopes, isSelected }: AccountEnvelopes,
-  { now, afterMs }: LateOptions,
+  options: LateOptions,
 ): Promise<LateTurn[]> {
-  const history = new TurnHistory(now);
-  const open: OpenTurn[] = [];
-  for await (const envelope of envelopes) {
-    const turns = turnsOf(envelope);
-    for (const turn of turns) history.addTurn(turn, envelope.templateId);
-    if (isSelected(envelope))
-      for (const turn of turns) if (turn.state === 'open') open.push({ envelope, turn });
-  }
-  const usualTime = ({ envelope, turn }: OpenTurn): UsualTime =>
-    afterMs === undefined
-      ? history.usualTime({ templateId: envelope.templateId, role: turn.signer.role }, DEFAULT_PERCENTILE)
-      : { percentileMs: afterMs, basis: 'fixed', samples: 0 };
-  return open
-    .map((one) => ({ ...one, waitingMs: now - one.turn.beganAt, usual: usualTime(one) }))
-    .filter(({ waitingMs, usual }) => waitingMs > usual.percentileMs)
-    .sort((a, b) => b.waitingMs - a.waitingMs);
+  const late = new LateTurns(options);
+  for await (const envelope of envelopes) late.add(envelope, turnsOf(envelope), isSelected(envelope));
+  return late.list();
 }
 
 /** When the signers of an envelope opened it, according to verified webhooks. The signer is an address; null if it is left out. */

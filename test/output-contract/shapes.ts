@@ -50,14 +50,21 @@ const change = z.union([
 const brief = { code: text, message: text };
 const seal = z.object({
   state: z.enum(['intact', 'changed', 'unsigned', 'unreadable']),
-  coverage: z.nullable(z.enum(['whole', 'extended', 'partial'])),
+  coverage: z.nullable(z.enum(['whole', 'extended'])),
+  sealedBytes: z.nullable(count),
   addedBytes: z.nullable(count),
   subject: maybe,
   issuer: maybe,
   fingerprint: maybe,
   time: maybe,
-  level: maybe,
   reason: maybe,
+  others: z.array(
+    z.object({
+      kind: z.enum(['signature', 'timestamp', 'unknown']),
+      end: count,
+      state: z.literal('not checked'),
+    }),
+  ),
   trust: z.nullable(z.enum(['pinned', 'trusted', 'unknown', 'other'])),
 });
 const file = z.object({
@@ -91,17 +98,6 @@ const evidence = z.object({
   reminders: count,
   log: count,
   files: z.array(z.object({ path: text, sha256: text })),
-});
-const pin = z.object({ profile: text, baseUrl: text, fingerprint: text, subject: text, since: text });
-const object = z.object({
-  key: text,
-  size: z.nullable(count),
-  etag: maybe,
-  contentType: maybe,
-  lastModified: maybe,
-  checksum: z.nullable(z.object({ algorithm: text, value: text })),
-  encryption: maybe,
-  storageClass: maybe,
 });
 const link = z.object({ key: text, url: text, expiresAt: text });
 const keyError = z.object({ key: text, error: errorReport });
@@ -262,19 +258,6 @@ const drillCheck = z.object({
   finding: maybe,
   notice: z.optional(text),
 });
-const index = z.union([
-  z.object({ kept: z.literal(false) }),
-  z.object({
-    kept: z.literal(true),
-    file: text,
-    envelopes: count,
-    canChange: count,
-    unread: count,
-    bytes: count,
-    damagedLines: count,
-    completeAt: maybe,
-  }),
-]);
 const listening = z.object({
   type: z.literal('ready'),
   url: text,
@@ -370,7 +353,6 @@ const settings = z.object({
     maxEmails: guard(count),
     confirmName: guard(z.literal(true)),
     policy: z.nullable(z.object({ path: text, problem: maybe })),
-    mcpWrites: z.boolean(),
   }),
 });
 const lateSigner = z.object({
@@ -379,12 +361,11 @@ const lateSigner = z.object({
   since: text,
   waitingMs: count,
   usual: z.object({
-    medianMs: z.nullable(count),
     percentileMs: count,
     basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
     samples: count,
   }),
-  opened: z.nullable(z.boolean()),
+  opened: z.nullable(z.literal(true)),
   remindedAt: maybe,
   expiresAt: maybe,
   next: text,
@@ -408,17 +389,16 @@ const figures = z.object({
   declineReasons: z.array(z.object({ reason: maybe, count })),
   sentThisMonth: count,
 });
+const attention = z.object({
+  count,
+  envelopes: z.array(z.object({ id: text, subject: maybe, people: z.array(text), at: maybe })),
+  next: text,
+});
 const report = z.extend(figures, {
+  attention: z.object({ declined: attention, expiring: attention, overdue: attention, drafts: attention }),
   since: maybe,
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
-});
-const compatFinding = { what: text, where: text, since: text, times: count };
-const compat = z.object({
-  documented: z.array(z.object(compatFinding)),
-  openPoints: z.array(z.object({ ...compatFinding, seen: z.array(text) })),
-  contradictions: z.array(z.object(compatFinding)),
-  neverSeen: z.array(z.object({ what: text, where: text })),
 });
 const doctor = z.object({
   ok: z.boolean(),
@@ -494,7 +474,6 @@ export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
   forward,
   'key-error': keyError,
   link,
-  object,
   row,
   seal,
   event,
@@ -574,18 +553,12 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
-  compat: { report: value(compat) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
-  'documents:head': {
-    one: value(object, 'one key'),
-    several: lines(z.union([object, keyError]), 'several keys, or -'),
-  },
   'documents:link': {
     one: value(link, 'one key'),
     several: lines(z.union([link, keyError]), 'several keys, or -'),
   },
-  'documents:pins': { list: value(z.array(pin)), fields },
   'documents:verify': { files: lines(verified) },
   'envelopes:cancel': actionOnEach,
   'envelopes:create': {
@@ -627,16 +600,11 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
   find: { list: value(z.array(envelope)), fields },
-  'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
-  'index:refresh': { index: value(index) },
-  'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
     lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
   log: { list: value(z.array(logEntry)) },
-  'log:undo': actionOnEach,
-  'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },

@@ -3,7 +3,6 @@ import type { Envelope, Template } from '../../src/api/schemas.ts';
 import type { RowResult } from '../../src/bulk/results.ts';
 import type { RunDetails } from '../../src/bulk/run-list.ts';
 import { renderRun, runList } from '../../src/commands/bulk/view.ts';
-import { renderReport } from '../../src/commands/compat/command.ts';
 import { renderCheck, renderVerdict } from '../../src/commands/doctor/command.ts';
 import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
 import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
@@ -314,27 +313,6 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       { current: 'sandbox' },
       terminalOf(columns),
     ),
-  compat: (columns) => {
-    const point = 'list-order: The sort order of the envelope list, by createdAt.';
-    const seen = {
-      where: 'Endpoints, Envelopes: GET /esign/envelopes',
-      since: '2026-11-20T09:00:00Z',
-      times: 9,
-    };
-    const report = {
-      contradictions: [{ ...seen, what: 'Envelope.webhookUrl is a number; documented: a string or null' }],
-      openPoints: [
-        { ...seen, what: point, seen: ['desc'] },
-        { ...seen, what: 'TemplateField.type', seen: ['DATE', 'SIGNATURE'] },
-      ],
-      documented: [{ ...seen, what: 'Envelope.id' }],
-      neverSeen: [
-        'Envelope.status EXPIRED',
-        'retry-after: Whether a 429 response has a Retry-After header.',
-      ].map((what) => ({ what, where: 'Limits' })),
-    };
-    return renderReport(report, '/home/ada/.local/state/esign/compatibility/0123.json', terminalOf(columns));
-  },
 };
 
 describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {

@@ -60,7 +60,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     const seen = isRecord(printed)
       ? Object.entries(printed).map(([name, value]) => [name, String(value)] as const)
       : [];
-    const kept = ['ESIGN_CONFIG_DIR', 'ESIGN_NO_UPDATE_NOTICE', 'ESIGN_STATE_DIR'];
+    const kept = ['ESIGN_CONFIG_DIR', 'ESIGN_STATE_DIR'];
     const names = seen
       .map(([name]) => name)
       .filter((name) => /^(AWS|ESIGN)_/.test(name) && !kept.includes(name));

@@ -131,6 +131,16 @@ describe('the local index', () => {
     expect((await here.find('no12')).found).toEqual(here.service.truth('no12'));
   });
 
+  it('is read from scratch with --refresh, and not updated with --cached', async () => {
+    const here = await world({ items: 'summary' });
+    here.make(30);
+    await here.find('ada');
+    expect((await here.find('ada', '--refresh')).requests).toBe(1 + 30);
+    here.service.make();
+    expect(await here.find('ada', '--cached')).toMatchObject({ found: { length: 30 }, requests: 0 });
+    expect((await here.home.run`find ada --refresh --cached`).code).toBe(2);
+  });
+
   it('is readable only by its owner', async () => {
     const here = await world();
     here.make(3);

@@ -44,6 +44,17 @@ describe('envelopes get --history', () => {
     ]);
   });
 
+  it('shows keys, dates, and the metadata of esign only with it', async () => {
+    const brief = (await home.run`envelopes get ${id}`).stdout;
+    const whole = (await home.run`envelopes get ${id} --history`).stdout;
+    expect(brief).toContain('Ada Lovelace <ada@example.com>');
+    expect(linesOf(brief).length).toBeLessThan(11);
+    for (const detail of [/\besign\w+ /, /^ {2}Created /m, /document +esign\/envelopes\//]) {
+      expect(brief).not.toMatch(detail);
+      expect(whole).toMatch(detail);
+    }
+  });
+
   it('adds the history to the JSON only when requested', async () => {
     expect(await home.object`envelopes get ${id}`).not.toHaveProperty('history');
     const { history } = await home.object`envelopes get ${id} --history`;

@@ -60,6 +60,10 @@ const WORLDS: Readonly<Record<string, Answer>> = {
   // An item is added at the start between two pages: the last of the first page is repeated.
   shifting: pages(200, (index) => plain(index < 100 ? index : index - 1)),
   shrinking: shrinkingPage,
+  broken: (request, response) =>
+    request.query.get('page') === '1'
+      ? answerPage(request, response, 200, plain)
+      : json(response, 400, { error: { code: 'ODD', message: 'no second page' } }),
 };
 
 beforeAll(async () => {
@@ -134,7 +138,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('stops after 20 with a notice of the total, unless a limit is set or a program reads it', async () => {
+  it('stops after 20 with a notice of the total; with -q, it has all IDs unless a limit is set', async () => {
     const [more, exact, few, all, ids, array] = [
       await list('many'),
       await list('exact'),
@@ -144,7 +148,7 @@ describe('a list', () => {
       await list('many', '--json'),
     ];
     expect([more, exact, few, all, ids].map((one) => linesOf(one.stdout).length)).toEqual([
-      20, 20, 7, 45, 20,
+      20, 20, 7, 45, 45,
     ]);
     expect(parseJson(array.stdout)).toHaveLength(20);
     expect(more.stderr).toMatch(/^Showing 20 of 45\. .*--all .*-L .*\n$/);
@@ -154,6 +158,11 @@ describe('a list', () => {
   it('reports no total if it filters locally', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
     expect(stderr).toMatch(/^Showing the first 20; .*--all .*-L .*\n$/);
+  });
+
+  it('prints no ID with -q if it cannot be read to its end', async () => {
+    expect(await list('broken', '-q')).toMatchObject({ code: 1, stdout: '' });
+    expect(linesOf((await list('broken', '-q', '-L', '3')).stdout)).toHaveLength(3);
   });
 
   it('reports unknown fields, with the known ones', async () => {

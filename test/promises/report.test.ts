@@ -41,11 +41,48 @@ describe('report', () => {
     expect(await home.object`report --since 1d`).toMatchObject({ sent: 0, completionRate: null });
   });
 
+  it('shows first what needs attention, whatever the period and with its command', async () => {
+    const home = new Home();
+    try {
+      await home.sandbox();
+      const signer = ['--signer', 'Ada <ada@example.com>'];
+      const create = async (...more: string[]) =>
+        String((await home.object`envelopes create --template tmpl_nda ${signer} ${more}`).id);
+      const draft = await create();
+      const declined = await create('--send');
+      const open = await create('--send', '--metadata', 'unit=sales');
+      const replaced = await create('--send');
+      await home.run`sandbox advance 29d`;
+      await home.run`sandbox decline ${declined} --reason no`;
+      await home.run`sandbox decline ${replaced} --reason no`;
+      await home.run`envelopes replace ${replaced} --subject Again --yes`;
+      const { attention, sent } = await home.object`report --since 1d`;
+      expect(sent).toBe(1);
+      const one = (id: string, next: string, people = ['Ada']) => ({
+        count: 1,
+        envelopes: [{ id, people }],
+        next: `esign ${next}`,
+      });
+      expect(attention).toMatchObject({
+        declined: one(declined, 'envelopes list --status=DECLINED --since=30d'),
+        expiring: one(open, 'envelopes list --expiring-in=3d'),
+        overdue: one(open, 'late'),
+        drafts: one(draft, 'envelopes list --status=DRAFT --older-than=7d'),
+      });
+      expect(await home.object`report --metadata unit=sales`).toMatchObject({
+        attention: { declined: { count: 0 }, overdue: one(open, 'late --metadata=unit=sales') },
+      });
+    } finally {
+      await home.close();
+    }
+  });
+
   it('prints CSV and tab-separated lines', async () => {
     const [header, row] = linesOf((await home.run`report --csv`).stdout);
     expect(header).toMatch(/^key,name,sent,completionRate,toComplete\.medianMs,/);
     expect(row).toMatch(/^,all,3,0\.5,/);
     expect((await home.run`report --by meta.unit`).stdout).toMatch(/^a\|b\ta\|b\t2\t/);
+    expect((await home.run`report --fields sent,open`).stdout).toBe('3\t1\n');
     expect((await home.run`report --by nothing`).code).toBe(2);
   });
 
@@ -53,10 +90,32 @@ describe('report', () => {
     await home.json`report --by meta.unit --html report.html`;
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).toContain('sandbox, 127.0.0.1');
     expect(page).not.toMatch(/<script|https?:|@import|url\(|src=|href=/);
     expect((await home.run`report --html -`).stdout).toMatch(/^<!doctype html>/);
     for (const format of ['--json', '--csv'])
       expect(await home.run`report --html - ${format}`).toMatchObject({ code: 2 });
+  });
+});
+
+describe('a report of a month', () => {
+  it('covers the envelopes created in it, in UTC', async () => {
+    const service = await ModelService.start();
+    const home = new Home(service.env);
+    try {
+      for (const createdAt of ['2025-11-30T23:59:59.999Z', '2025-12-01T00:00:00Z', '2025-12-31T23:59:59Z'])
+        service.make({ createdAt, sentAt: createdAt });
+      expect(await home.object(['report', '--month', '2025-12'])).toMatchObject({
+        since: '2025-12-01T00:00:00.000Z',
+        until: '2025-12-31T23:59:59.999Z',
+        sent: 2,
+      });
+      for (const wrong of [['2025-13'], ['December'], ['2025-12', '--since', '7d']])
+        expect((await home.run(['report', '--month', ...wrong])).code).toBe(2);
+    } finally {
+      await home.close();
+      await service.close();
+    }
   });
 });
 

@@ -34,7 +34,7 @@ export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that start others with their own output, and those that bin/run.js handles. */
-const NEEDS_PROCESS = /^(demo|__update|help|version|sandbox exec)\b/;
+const NEEDS_PROCESS = /^(demo|help|version|sandbox exec)\b/;
 /** Handled by bin/run.js before it loads the program; help as JSON is not. */
 const VERSION_FLAGS = new Set(['--version', '-V', '-v']);
 const ANSWERED_FIRST = new Set([...VERSION_FLAGS, '--help', '-h']);
@@ -71,7 +71,6 @@ export class Home {
       ...inherited(),
       HOME: this.#folder,
       XDG_CACHE_HOME: CACHE,
-      ESIGN_NO_UPDATE_NOTICE: '1',
       ESIGN_CONFIG_DIR: join(this.#folder, 'config'),
       ESIGN_STATE_DIR: join(this.#folder, 'state'),
       ...env,

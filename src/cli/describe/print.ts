@@ -113,16 +113,16 @@ const SERVICE_CODES = [
   EXIT.unreachable,
 ];
 
-const OFFLINE = wordList(`autocomplete compat log log:verify bulk:list bulk:show documents:verify
+const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
   events:list events:show profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
-  [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
-    envelopes:download envelopes:evidence listen log:verify`),
+  [EXIT.storage]: wordList(`documents:download documents:link documents:verify doctor demo
+    envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
-    bulk:resume compat events:drill events:replay listen log:undo`),
+    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
+    bulk:resume events:drill events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };

@@ -1,20 +1,15 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
-import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import type { Session } from '../../cli/session.ts';
-import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
-import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { relativeTime } from '../../output/time.ts';
 import { DEFAULT_PERCENTILE, DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from '../../statistics/defaults.ts';
-import { findLate, isOpened, type LateTurn, readViews } from '../../statistics/late.ts';
+import { type LateSigner, readLateSigners } from './late-signers.ts';
 
 export default class Late extends EsignCommand {
   static override summary = 'Show signers who are taking longer than usual, and what to do next.';
@@ -38,65 +33,14 @@ export default class Late extends EsignCommand {
     const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
-    const account = await readAccount({ selection, scope: 'all' }, context);
-    const late = await findLate(account, {
-      now: session.now(),
-      afterMs: flags.after,
-    });
-    const rows = await rowsFor(late, context);
+    const rows = await readLateSigners(selection, flags.after, context);
     await writeList(rows, lateList(session.now()), flags, out);
     if (rows.length === 0) return flags.quiet ? undefined : terminal.notice('No signers are late.');
     if (isTableOutput(flags, terminal)) await out.out(renderReminder(rows, session, terminal));
   }
 }
 
-/** A late signer as printed. */
-type LateRow = Awaited<ReturnType<typeof rowsFor>>[number];
-
-async function rowsFor(late: readonly LateTurn[], { session }: Context) {
-  const { baseUrl } = await session.settings();
-  const reminders = await readReminderTimes(stateDir(), baseUrl?.value ?? '');
-  const now = session.now();
-  const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
-  return late.map((one) => {
-    const { envelope, turn, waitingMs, usual } = one;
-    const { signer, beganAt } = turn;
-    const remindedAt = lastReminder(reminders, one);
-    const { id = null, name = null, email = null, role = null } = signer;
-    return {
-      envelopeId: envelope.id,
-      signer: { id, name, email, role },
-      since: new Date(beganAt).toISOString(),
-      waitingMs,
-      usual,
-      opened: isOpened(one, views),
-      remindedAt,
-      expiresAt: envelope.expiresAt ?? null,
-      /** The command to run next. */
-      next: nextCommand(envelope, signer, remindedAt),
-    };
-  });
-}
-
-/** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
-function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
-  const { email, id } = turn.signer;
-  const times = reminders
-    .since(envelope.id, turn.beganAt, email ?? id ?? '')
-    .filter(({ signer }) => signer !== UNKNOWN_SIGNER)
-    .map(({ at }) => at);
-  return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
-}
-
-/** Returns the command to run next: a reminder, or after that, the one that shows the details before a call. */
-function nextCommand(envelope: Envelope, signer: Signer, remindedAt: string | null): string {
-  if (remindedAt !== null) return command('envelopes', 'get', envelope.id);
-  const isUnique = (envelope.signers ?? []).filter(({ email }) => email === signer.email).length === 1;
-  const name = (isUnique ? signer.email : signer.id) || signer.email || '';
-  return command('envelopes', 'remind', envelope.id, ...(name === '' ? [] : [`--signer=${name}`]));
-}
-
-function lateList(now: number): ListView<LateRow> {
+function lateList(now: number): ListView<LateSigner> {
   return {
     id: ({ envelopeId, signer }) => `${envelopeId} ${signer.id || signer.email || ''}`.trimEnd(),
     columns: [
@@ -138,7 +82,7 @@ function lateList(now: number): ListView<LateRow> {
 }
 
 /** Renders the command that reminds exactly these signers, and what the usual time is based on. */
-function renderReminder(late: readonly LateRow[], session: Session, terminal: Terminal): string {
+function renderReminder(late: readonly LateSigner[], session: Session, terminal: Terminal): string {
   const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${command('envelopes', 'remind', '-')}`;
   const usual = late.some((row) => row.usual.basis === 'default')
     ? `USUAL is ${durationInWords(DEFAULT_USUAL_MS)} if fewer than ${counted(MIN_SAMPLES, 'turn')} have finished in the last ${counted(HISTORY_MS / DAY_MS, 'day')}.\n`

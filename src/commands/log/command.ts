@@ -54,7 +54,6 @@ function logList(now: number): ListView<LogEntry> {
       { key: 'error' },
     ],
     shown: [
-      { key: 'id', fixed: true },
       { key: 'at', header: 'WHEN', value: ({ at }) => relativeTime(at, now), fixed: true },
       { key: 'command', fixed: true },
       {

@@ -2,7 +2,6 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { removeRecordsOf } from '../../compatibility/record.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
@@ -33,7 +32,6 @@ export default class ProfilesRemove extends EsignCommand {
     );
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     await removeIndexesOf(stateDir(), args.name);
-    await removeRecordsOf(stateDir(), args.name);
     const next = store.current === undefined ? ' Choose a different one with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },

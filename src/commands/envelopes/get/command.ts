@@ -5,7 +5,7 @@ import { readIds } from '../../../cli/input/ids.ts';
 import { forEachId } from '../each.ts';
 
 export default class EnvelopesGet extends EsignCommand {
-  static override summary = 'Show an envelope: status, signers, dates, and files.';
+  static override summary = 'Show an envelope: its status, its signers, and what to do next.';
   static override examples = [
     '<%= config.bin %> envelopes get env_123',
     '<%= config.bin %> envelopes get env_123 --history',
@@ -18,7 +18,7 @@ export default class EnvelopesGet extends EsignCommand {
   };
   static override flags = {
     history: booleanFlag(
-      'also show its history, including the webhooks that `listen` received on this machine',
+      'also show its dates, storage keys, and history, including the webhooks that `listen` received here',
     ),
   };
 
@@ -42,11 +42,12 @@ export default class EnvelopesGet extends EsignCommand {
       return { envelope: history ? { ...envelope, history } : envelope, successor, history };
     };
     const show = async ({ envelope, successor, history }: Awaited<ReturnType<typeof act>>) => {
-      const { renderEnvelope } = await import('../view.ts');
+      const { renderDetails, renderEnvelope } = await import('../view.ts');
       const text = renderEnvelope(envelope, terminal, context.session.now(), successor);
       if (history === undefined) return text;
       const { renderHistory } = await import('./history.ts');
-      return `${text}${renderHistory(envelope, history, terminal, context.session.now())}`;
+      const now = context.session.now();
+      return `${text}\n${renderDetails(envelope, terminal, now)}${renderHistory(envelope, history, terminal, now)}`;
     };
     return forEachId({ ids, act, show }, context);
   }
