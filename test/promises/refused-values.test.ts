@@ -78,10 +78,6 @@ describe('an empty webhook secret', () => {
   });
 });
 
-it('refuses --one-step without --send', async () => {
-  expect(await refusal(['bulk', 'create', '-', '--one-step'])).toBe('--one-step requires --send.');
-});
-
 it('refuses a key of two lines before it is sent', async () => {
   const env = { ESIGN_API_KEY: 'sk_one\nsk_two', ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' };
   const finished = await home.run(['templates', 'list', '--json'], { env });
