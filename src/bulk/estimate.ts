@@ -1,4 +1,4 @@
-import type { RateReading } from '../api/rate/rate-window.ts';
+import type { RateReading } from '../api/rate-window.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
 /** The length of the rate window according to the API document, in ms. */
