@@ -3,12 +3,17 @@ import { takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
+/** Signers by ID or address, by envelope ID. */
+export type SignersById = ReadonlyMap<string, readonly string[]>;
+
 export interface Ids {
   ids: string[];
   /** Whether the output is a stream: with several arguments, even if they are equal, or with IDs from stdin. */
   stream: boolean;
   /** Whether stdin was read to its end, so that questions must be asked on the controlling terminal. */
   fromStdin: boolean;
+  /** The signers that lines on stdin name after their envelope, by envelope. An envelope that is also named alone is not included. */
+  signers?: SignersById;
 }
 
 const SOURCES = {
@@ -38,8 +43,10 @@ export async function readIds(
     });
   }
   const ids: string[] = [];
+  const signers = new Map<string, string[]>();
   for (const word of new Set(words)) {
-    if (word === '-') await readLines(ids, what, stdin);
+    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, stdin);
+    else if (word === '-') await readLines(ids, what, stdin);
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
@@ -48,7 +55,7 @@ export async function readIds(
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
     });
-  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, signers };
 }
 
 function refuseFlags(words: readonly string[]): void {
@@ -57,13 +64,30 @@ function refuseFlags(words: readonly string[]): void {
       throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
 }
 
-async function readLines(
+/** Reads lines such as `env_1`, or `env_1 signer_1` from `late -q`. */
+async function readEnvelopeLines(
   ids: string[],
-  what: IdKind,
-  input: NodeJS.ReadableStream = takeStdin(`${what}s`),
+  signers: Map<string, string[]>,
+  input?: NodeJS.ReadableStream,
 ): Promise<void> {
+  const alone = new Set(ids);
+  for await (const line of await linesOf('envelope ID', input)) {
+    const [id = '', signer] = firstColumn(line).split(/ +/);
+    if (id === '') continue;
+    ids.push(id);
+    if (signer === undefined) alone.add(id);
+    else signers.set(id, [...(signers.get(id) ?? []), signer]);
+  }
+  for (const id of alone) signers.delete(id);
+}
+
+async function linesOf(what: IdKind, input: NodeJS.ReadableStream = takeStdin(`${what}s`)) {
   const { createInterface } = await import('node:readline');
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+async function readLines(ids: string[], what: IdKind, input?: NodeJS.ReadableStream): Promise<void> {
+  for await (const line of await linesOf(what, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }

@@ -31,8 +31,8 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
   if (sources.fromStdin) return readText('-', sources.what);
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (terminal.canAsk) {
-    const { ask } = await import('../prompts/prompts.ts');
-    return ask((conversation) => conversation.secret(`${sources.what}:`));
+    const { askSecret } = await import('../prompts/prompts.ts');
+    return askSecret(`${sources.what}:`);
   }
   throw new UsageError(`Missing ${sources.what}: no terminal is available to prompt for it.`, {
     hint: sources.hint,

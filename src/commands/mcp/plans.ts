@@ -17,8 +17,8 @@ import type { ReplaceFlags } from '../envelopes/replace/flags.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
-/** Refuses problems, because MCP has no prompt. */
-const REFUSING = { asks: false, question: '', otherwise: 'nothing was done' };
+/** Refuses problems, because MCP has no prompt. The dry run has shown what would be lost. */
+const REFUSING = { asks: false, yes: true, question: '', otherwise: 'nothing was done' };
 
 /** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
@@ -79,8 +79,9 @@ export async function planAction(
 ): Promise<PlannedCall> {
   const means = await actionContext(context);
   const action = actionOf(means);
-  const { envelope, refusal, problems } = await plan(action, id, means);
+  const { envelope, refusal, skip, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
+  if (skip !== undefined) throw skip;
   await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
   const write = {
     unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
@@ -93,7 +94,7 @@ export async function planAction(
       remarks: problems.map(({ text }) => text),
       envelope: envelope && brief(envelope, action.signersOf(envelope)),
     },
-    writes: [action.writeFor(id)],
+    writes: action.writesFor(id),
     act: () =>
       withOutcomeCheck(write, context, async () => (await action.run((execute) => execute(id))).envelope),
   };
