@@ -26,7 +26,6 @@ function run(argv) {
   const [first, ...rest] = argv;
   // Completion runs on every Tab, so it doesn't load oclif.
   if (first === '__complete') return program.complete(rest, root);
-  if (first === '__update') return program.update();
   return program.main(argv, root);
 }
 
@@ -51,13 +50,8 @@ function prebuiltOutput(argv) {
 
 /** Returns how esign was installed, which decides how it is upgraded. */
 function installedBy() {
-  const path = process.execPath.replaceAll('\\', '/');
-  // Bun has no `node:sea`.
-  if (!require('node:module').isBuiltin('node:sea') || !require('node:sea').isSea())
-    return /\/node_modules\/[^/]+$/.test(root.replaceAll('\\', '/')) ? 'npm' : 'source';
-  if (path.includes('/Cellar/')) return 'homebrew';
-  if (/\/WinGet\//i.test(path)) return 'winget';
-  return existsSync('/var/lib/dpkg/info/esign.list') && path === '/usr/bin/esign' ? 'deb' : 'executable';
+  if (require('node:sea').isSea()) return 'executable';
+  return /\/node_modules\/[^/]+$/.test(root.replaceAll('\\', '/')) ? 'npm' : 'source';
 }
 
 /** Ignores a closed pipe. */

@@ -15,7 +15,6 @@ const PARTS = {
   seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
-  compat: { entry: 'benchCompat', quick: { rounds: 200 } },
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
   'follow-up': { entry: 'benchFollowUp', quick: { envelopes: 500, many: 1_000 } },
   programs: { entry: 'benchPrograms', quick: { rounds: 3 } },

@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..');
 /** The commands that scripts may run thousands of times. They need only the first file. */
 const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
 /** Modules that nearly all of these commands import late. */
-const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts', 'compatibility/recorder.ts'];
+const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
 /** Entry points that no module imports: code loaded by oclif or other programs, and the code of threads. */
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',
@@ -33,8 +33,8 @@ const COMMON = {
   platform: 'node',
   target: 'node20.19',
   minify: true,
-  // oclif needs TypeScript only when it runs from source, which the bundle never does. The keychain package contains native code.
-  external: ['typescript', '@napi-rs/keyring'],
+  // oclif needs TypeScript only when it runs from source, which the bundle never does.
+  external: ['typescript'],
   // The licenses are in THIRD-PARTY-NOTICES.txt.
   legalComments: 'none',
   logLevel: 'warning',
@@ -145,7 +145,6 @@ function startOf(commands, shared) {
     exports.commands = {${commands.map((file) => `'${wordsOf(file)}': () => ${load(file)},`).join('\n')}};
     exports.main = (argv, root) => require('./cli/main.ts').main(argv, { root, commands: exports.commands });
     exports.complete = (...words) => require('./commands/autocomplete/complete.ts').main(...words);
-    exports.update = () => import('./cli/boot/update-check.ts').then((late) => late.main());
     exports.shared = {${[...shared].map((name) => `'${name}': () => require('${name.endsWith('.ts') ? `./${name}` : name}'),`).join('\n')}};`;
 }
 

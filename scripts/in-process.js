@@ -41,7 +41,7 @@ export async function setup() {
     supported: { 'dynamic-import': false },
     // Only `sandbox start` loads harfbuzzjs, and that always runs as a process. The packages that keep no state and read no variables
     // are loaded once per worker: evaluating them again takes a third of a command's time.
-    external: ['typescript', '@napi-rs/keyring', 'harfbuzzjs', 'zod', 'zod/*', 'undici', 'undici/*'],
+    external: ['typescript', 'harfbuzzjs', 'zod', 'zod/*', 'undici', 'undici/*'],
     plugins: [commandStandIns, imported('zod/mini')],
     logLevel: 'error',
   });

@@ -89,7 +89,7 @@ async function followUpPictures(shell) {
     await shell.esign`sandbox advance 4d`;
   }
   const late = 'esign late: late signers, and the command to run next for each';
-  await shell.take('late', late, words`late --percentile 95`);
+  await shell.take('late', late, words`late`);
   const report = 'esign report: figures, a weekly trend, and how long envelopes took';
   await shell.take('report', report, words`report`, 34);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** Returns the output of `help --json`. */
 function describe(...words) {
-  const env = { ...process.env, ESIGN_NO_UPDATE_NOTICE: '1' };
+  const env = { ...process.env };
   const args = [join(import.meta.dirname, '../bin/run.js'), 'help', '--json', ...words];
   return JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' }));
 }

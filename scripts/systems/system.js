@@ -28,7 +28,7 @@ export class System {
   constructor({ command, env, ...facts }) {
     this.#command = command;
     const { PATH, QEMU_LD_PREFIX } = process.env;
-    this.env = { PATH, ESIGN_NO_UPDATE_NOTICE: '1', ...(QEMU_LD_PREFIX && { QEMU_LD_PREFIX }), ...env };
+    this.env = { PATH, ...(QEMU_LD_PREFIX && { QEMU_LD_PREFIX }), ...env };
     Object.assign(this, facts);
   }
 

@@ -1,7 +1,7 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
-import { isDeeperThan, isRecord, tryParseJson } from '../kernel/json.ts';
+import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
@@ -70,14 +70,10 @@ export interface HttpOptions {
   readsOnly?: boolean | undefined;
   /** Delays requests that would exceed the rate limit. */
   window?: RateWindow | undefined;
-  /** Called with each response, regardless of its status. `body` is the parsed JSON, or undefined without one. */
-  onResponse?: ((request: HttpRequest, response: RawResponse, body: unknown) => void) | undefined;
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** The maximum nesting. JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
-const MAX_DEPTH = 500;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const UTF8 = new TextDecoder();
 
@@ -118,8 +114,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
       const body = bodyOf(raw, url);
-      options.onResponse?.(request, raw, body);
-      return interpret(raw, body, entry.rate, url);
+      return interpret(raw, body, entry.rate, { ...request, url, baseUrl: options.baseUrl });
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;
@@ -212,17 +207,21 @@ function bodyOf(raw: RawResponse, url: string): unknown {
   return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
 }
 
-function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string): HttpResponse {
+/** Lists that every account has, even if they are empty. */
+const LISTS = /^\/esign\/(?:envelopes|templates)(?:\?|$)/;
+
+interface Address {
+  method: Method;
+  path: string;
+  url: string;
+  baseUrl: string;
+}
+
+function interpret(raw: RawResponse, body: unknown, rate: RateLimit, address: Address): HttpResponse {
   const { status } = raw;
+  const { url } = address;
+  if (status === 404 && address.method === 'GET' && LISTS.test(address.path)) throw noApi(address);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
-  if (isDeeperThan(MAX_DEPTH, body))
-    throw new BadResponseError(
-      `${new URL(url).origin} returned ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,
-      {
-        status,
-        hint: 'This is not a response from the API. Check the base URL: `esign profiles show`.',
-      },
-    );
   if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
       status,
@@ -245,6 +244,15 @@ function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string
     });
   if (status >= 400 || body === undefined) throw notTheApi(raw, url);
   return { status, body, rate };
+}
+
+/** The error for a base URL without the API. The most common cause is a base URL without its path. */
+function noApi({ baseUrl }: Address): BadResponseError {
+  const likely = `${new URL(baseUrl).origin}/api/v1`;
+  return new BadResponseError(`There is no API at ${baseUrl} (404).`, {
+    status: 404,
+    hint: baseUrl === likely ? 'Check the base URL: `esign profiles show`.' : `Did you mean ${likely}?`,
+  });
 }
 
 function redirected(raw: RawResponse, url: string): BadResponseError {

@@ -61,7 +61,6 @@ export const commonFlags = inGroup('GLOBAL', {
   'base-url': textFlag('URL', "API base URL (overrides the profile's)"),
   timeout: textFlag('30s', `time limit for each request (default ${durationText(REQUEST_TIMEOUT_MS)})`),
   'no-input': booleanFlag('disable prompts'),
-  'no-spinner': booleanFlag('disable spinners and live updates (or set ESIGN_NO_SPINNER=1)'),
   'no-wait': booleanFlag('exit with code 7 instead of waiting for the rate limit to reset'),
   debug: booleanFlag('print each request and response to stderr, without secrets'),
 });
@@ -70,26 +69,29 @@ export const commonFlags = inGroup('GLOBAL', {
 export function quietFlag(what: string) {
   return booleanFlag(`print only ${what}, one per line`, {
     char: 'q',
-    exclusive: ['json', 'fields'],
+    exclusive: ['json'],
     helpGroup: 'OUTPUT',
   });
 }
 
 /** Creates the `--fields` flag of a list. `example` names two or three of its fields. */
 export function fieldsFlag(example: string) {
-  return textFlag('A,B', `columns to print, such as ${example}`, { helpGroup: 'OUTPUT' });
+  return textFlag('A,B', `columns to print, such as ${example}`, {
+    exclusive: ['quiet'],
+    helpGroup: 'OUTPUT',
+  });
 }
 
+/** The output flags of the lists that people export. */
 export const formatFlags = inGroup('OUTPUT', {
-  csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet', 'jsonl'] }),
-  jsonl: booleanFlag('print JSON, one item per line', { exclusive: ['json', 'quiet'] }),
+  csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet'] }),
   fields: fieldsFlag('id,status,signers.0.email'),
   quiet: quietFlag('IDs'),
 });
 
 /** The flags of lists that may be long. */
 export const listFlags = {
-  ...formatFlags,
+  quiet: quietFlag('IDs'),
   ...inGroup('OUTPUT', {
     limit: Flags.integer({
       char: 'L',
@@ -101,6 +103,9 @@ export const listFlags = {
     all: booleanFlag('list all items'),
   }),
 };
+
+/** The flags of long lists that people export. */
+export const exportListFlags = { ...listFlags, ...formatFlags };
 
 /** The flags for reading a file of rows. */
 export const readFlags = inGroup('FILE', {

@@ -30,7 +30,7 @@ export async function guardsOf(settings: Settings, session: Connection): Promise
 async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection): Promise<boolean> {
   if (profile?.sandbox !== true || baseUrl?.source !== 'profile') return false;
   if (!isLoopback(new URL(baseUrl.value))) return false;
-  return (await session.sandbox()).choices({}).then(
+  return (await session.sandbox()).status().then(
     () => true,
     () => false,
   );

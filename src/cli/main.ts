@@ -7,6 +7,7 @@ import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { saveObservations } from './boot/observations.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
+import { removedCommand } from './boot/removed.ts';
 import { lostOutput } from './boot/standard-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { bindInvocation, createInvocation, type Invocation } from './invocation.ts';
@@ -44,31 +45,17 @@ export async function main(words: string[], installed: Installation): Promise<vo
   else if (error !== undefined) await report(error, invocation, installed);
   process.off('beforeExit', reportUnfinished);
   await saveObservations(observations);
-  await offerUpdate(invocation, installed);
   interrupt.finish();
 }
 
 async function runCommand(invocation: Invocation, installed: Installation): Promise<void> {
   const { words: argv } = invocation;
+  const removed = removedCommand(argv, installed.commands);
+  if (removed !== undefined) throw removed;
   if (wantsJson(argv) && wantsHelp(argv)) {
     const { printDescription } = await import('./describe/print.ts');
     await printDescription(beforeDashes(argv), installed);
   } else if (!(await quickStart(invocation, installed))) await runWithOclif(invocation, installed);
-}
-
-/** Shows that there is a newer version, only on terminals. Pipes, scripts, and CI don't load the code. */
-async function offerUpdate({ words, interrupt }: Invocation, installed: Installation): Promise<void> {
-  const { env, stdout, stderr } = process;
-  if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
-  if (wantsJson(words) || interrupt.signal.aborted) return;
-  try {
-    const { updateNotice } = await import('./boot/update-notice.ts');
-    const notice = await updateNotice(versionOf(installed), Date.now());
-    const terminal = processTerminal({});
-    if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
-  } catch {
-    // The state folder isn't writable. Skip the notice.
-  }
 }
 
 /** Prints help and reports unknown commands. */
@@ -111,7 +98,7 @@ function isInterruption(error: unknown): boolean {
 }
 
 function wantsJson(argv: readonly string[]): boolean {
-  return beforeDashes(argv).some((word) => word === '--json' || word === '--jsonl');
+  return beforeDashes(argv).some((word) => word === '--json');
 }
 
 /** The part of oclif's Config that commands use. Creating a complete one takes longer than running most commands. */

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
-import { recordPath } from '../compatibility/record-path.ts';
 import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { Bucket } from '../documents/bucket/bucket.ts';
 import type { BucketExchange } from '../documents/bucket/connection.ts';
@@ -12,13 +11,11 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
-import { readKey } from '../profiles/key-storage.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
-import { indexPathOf, recordScopeOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
-import { ShapeNotes } from './boot/shape-notes.ts';
+import { indexPathOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
 import { type TracedRequest, traceText } from './boot/trace.ts';
 import type { Invocation } from './invocation.ts';
 import type { CommandTerminal } from './terminal.ts';
@@ -124,7 +121,6 @@ export class Session {
     const { baseUrl, apiKey } = requireConnection(settings);
     const { observations } = this.#invocation;
     const { recents } = observations;
-    const shapes = await this.shapeNotes();
     observations.scope = scopeOf(settings);
     const path = indexPathOf(settings);
     if (path !== undefined) observations.feed ??= new Feed(path);
@@ -138,7 +134,6 @@ export class Session {
         noteEnvelope(recents, seen);
       },
       onTemplate: (seen) => noteTemplate(recents, seen),
-      onResponse: shapes && ((...exchange) => shapes.noteResponse(...exchange)),
       gate: () => (this.#gate ??= this.openGate()),
     });
   }
@@ -157,15 +152,6 @@ export class Session {
       isDryRun: dryRun !== undefined,
       signal: dryRun ?? this.#invocation.interrupt.signal,
     });
-  }
-
-  /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */
-  async shapeNotes(): Promise<ShapeNotes | undefined> {
-    const scope = recordScopeOf(await this.settings());
-    if (scope === undefined || process.env.ESIGN_NO_COMPAT) return undefined;
-    const { observations } = this.#invocation;
-    observations.shapes ??= new ShapeNotes(recordPath(stateDir(), scope));
-    return observations.shapes;
   }
 
   /** Returns the local index of envelopes, or undefined if it is disabled. */
@@ -209,12 +195,14 @@ export class Session {
     return sandboxControl(client.send, this.#invocation.interrupt.signal);
   }
 
-  /** Returns the key, and shows if a command or the keychain takes long to return it. */
-  readKey(apiKey: NonNullable<Settings['apiKey']>): Promise<string> {
-    const read = () => readKey(apiKey, this.#invocation.interrupt.signal);
-    if (apiKey.kind === 'key') return read();
-    const source = apiKey.kind === 'command' ? "the profile's command" : 'the keychain';
-    return this.#terminal.waiting(`Waiting for the API key from ${source}`, read, { still: true });
+  /** Returns the key, and shows if the command that prints it takes long. */
+  async readKey({ kind, value }: NonNullable<Settings['apiKey']>): Promise<string> {
+    if (kind === 'key') return value;
+    const { readKeyFromCommand } = await import('../profiles/key-command.ts');
+    const read = () => readKeyFromCommand(value, this.#invocation.interrupt.signal);
+    return this.#terminal.waiting("Waiting for the API key from the profile's command", read, {
+      still: true,
+    });
   }
 
   async #clientFor(

@@ -7,9 +7,7 @@ import { waitingIndicator } from '../output/waiting-indicator.ts';
 
 export interface TerminalFlags {
   json?: boolean;
-  jsonl?: boolean;
   'no-input'?: boolean;
-  'no-spinner'?: boolean;
   /** Whether the command continues while nobody reads its terminal (Ctrl-S, a lost connection). */
   neverBlocks?: boolean;
 }
@@ -50,10 +48,9 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
   const base = processTerminal({
     writer,
     noInput: flags['no-input'],
-    noSpinner: flags['no-spinner'],
     undelivered: output.undelivered,
   });
-  const json = (flags.json || flags.jsonl) ?? false;
+  const json = flags.json ?? false;
   const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately, still: once } = {}) => {
     const { errIsTty, still, styleErr } = base;
     // Some CI systems have a terminal without columns, where a line can't be redrawn.

@@ -57,13 +57,13 @@ const SIGNERS = [
     },
   },
   {
-    name: '李小龍',
-    email: 'li@example.com',
+    name: 'Ελένη Παππά',
+    email: 'eleni@example.com',
     role: 'Tenant',
     values: {
-      lease_tenant: '李小龍, Nathan Road 200, Hong Kong',
+      lease_tenant: 'Ελένη Παππά, Οδός Ερμού 21, Αθήνα',
       lease_occupants: 'None',
-      lease_phone: '+852 5550 0100',
+      lease_phone: '+30 210 555 0100',
     },
   },
 ];

@@ -3,6 +3,14 @@ import type { Guards } from '../guards/guards.ts';
 import type { StorageSettings } from '../profiles/profile.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
+export interface IndexFacts {
+  file: string;
+  envelopes: number;
+  bytes: number;
+  /** When all envelopes of the account were read; undefined if not yet. */
+  completeAt: number | undefined;
+}
+
 /** The subject of the checks: this machine and the service. */
 export interface DoctorContext {
   nodeVersion: string;
@@ -24,8 +32,8 @@ export interface DoctorContext {
     settings: StorageSettings,
     options: { timeoutMs: number; signal: AbortSignal },
   ): Promise<'yes' | 'unknown'>;
-  /** Returns how many contradictions with the API document were recorded for the service in use. */
-  contradictions(): Promise<number>;
+  /** Returns the facts about the search index; `off` if the profile keeps none, undefined without an account. */
+  index(): Promise<IndexFacts | 'off' | undefined>;
   now(): number;
   signal: AbortSignal;
 }

@@ -2,14 +2,15 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { guardsInWords, policyInWords } from '../guards/guards.ts';
-import { counted } from '../kernel/duration.ts';
-import { UsageError } from '../kernel/errors.ts';
+import { counted, durationInWords, grouped } from '../kernel/duration.ts';
+import { messageOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { isExempt, proxyForScheme, proxyLabel } from '../kernel/network/proxy.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { checkOldState } from './old-state.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
 /** Checks everything that commands depend on and yields the findings. Changes nothing. */
@@ -20,13 +21,15 @@ export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorF
   yield settings.finding;
   yield await checkGuards(context, settings.value);
   yield await checkState(context);
+  yield await checkOldState(context.stateDir);
   if (settings.value === undefined) {
     const why = 'the settings are invalid';
     for (const name of ['base-url', 'proxy', 'key']) yield skipped(name, why);
-    yield* [...skipService(why), skipped('bucket', why)];
+    yield* [...skipService(why), skipped('index', why), skipped('bucket', why)];
     return;
   }
   yield* checkConnection(context, settings.value);
+  yield await checkIndex(context);
   yield await checkStorage(context, settings.value);
 }
 
@@ -54,7 +57,7 @@ async function checkGuards(context: DoctorContext, settings: Settings | undefine
     return failed(
       name,
       new UsageError(`The policy ${policyInWords(policy)}.`),
-      'An administrator has to fix the file. It must be valid JSON with only known keys, be owned by root (Administrators on Windows), and not be writable by anyone else.',
+      'An administrator has to fix the file. It must be valid JSON with only known keys, be owned by root, and not be writable by anyone else.',
     );
   const all = guardsInWords(guards).map(([label, { text, source }]) => `${label}: ${text} (${source})`);
   return ok(name, all.join('; ') || 'none');
@@ -70,18 +73,26 @@ async function* checkConnection(context: DoctorContext, settings: Settings): Asy
   yield* [baseUrl, proxy, key];
   const why = 'it needs a valid base URL and key';
   yield* passable && key.error === undefined ? await checkService(context, settings) : skipService(why);
-  yield* await checkCompatibility(context);
 }
 
-/**
- * Reports contradictions with the API document that commands, including this one, found in the service's responses. Without
- * contradictions, returns an empty list.
- */
-async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding[]> {
-  const count = await context.contradictions();
-  if (count === 0) return [];
-  const message = `${counted(count, 'contradiction')} with the API document`;
-  return [warning('compatibility', message, 'To see the differences, run `esign compat`.')];
+async function checkIndex(context: DoctorContext): Promise<DoctorFinding> {
+  const name = 'index';
+  try {
+    const index = await context.index();
+    if (index === undefined) return skipped(name, 'it needs a base URL and a key');
+    if (index === 'off') return ok(name, 'none is kept');
+    const { envelopes, bytes, completeAt, file } = index;
+    const age =
+      completeAt === undefined
+        ? 'not complete yet'
+        : `complete ${durationInWords(Math.max(0, context.now() - completeAt))} ago`;
+    return ok(
+      name,
+      `${counted(envelopes, 'envelope')}, ${grouped(Math.ceil(bytes / 1_000))} kB, ${age}, ${file}`,
+    );
+  } catch (error) {
+    return warning(name, messageOf(error), 'The next `esign find` rebuilds it.');
+  }
 }
 
 async function checkStorage(

@@ -8,6 +8,7 @@ import type { Settings } from '../profiles/resolve.ts';
 import { verifyKey } from '../profiles/verify.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { checkLists } from './lists.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
 /** The share of the rate limit below which it is reported as almost reached. */
@@ -41,7 +42,7 @@ export async function checkKey(
   } catch (error) {
     return failed(name, error);
   }
-  const words = { key: maskKey(apiKey.value), command: 'from a command', keychain: 'in the keychain' };
+  const words = { key: maskKey(apiKey.value), command: 'from a command' };
   return ok(name, `${words[apiKey.kind]} (${from})`);
 }
 
@@ -52,18 +53,27 @@ interface Probe {
   respondedAt: number;
 }
 
-/** Checks the service, key, scopes, clock, and rate limit with a single request. */
-export async function checkService(
-  context: DoctorContext,
-  { profileName }: Settings,
-): Promise<DoctorFinding[]> {
+/** Checks the service, key, scopes, clock, and rate limit with a single request, and what lists show with another one. */
+export async function checkService(context: DoctorContext, settings: Settings): Promise<DoctorFinding[]> {
   const probe = await ask(context);
-  return [...checkAccess(probe), checkClock(probe, profileName?.value === 'sandbox'), checkRate(probe)];
+  const lists =
+    probe.error === undefined
+      ? await checkLists(await context.client(), context.signal)
+      : skipped('lists', 'templates could not be read');
+  return [...checkAccess(probe), checkClock(probe, isOfSandbox(context, settings)), checkRate(probe), lists];
+}
+
+/** Returns true for the profile that `sandbox start` writes, and within `sandbox exec`. */
+function isOfSandbox({ env }: DoctorContext, { profile, baseUrl }: Settings): boolean {
+  if (profile?.sandbox === true) return true;
+  return env.ESIGN_SANDBOX_URL !== undefined && baseUrl?.value.startsWith(env.ESIGN_SANDBOX_URL) === true;
 }
 
 /** Returns the same checks as skipped. */
 export function skipService(why: string): DoctorFinding[] {
-  return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
+  return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit', 'lists'].map((name) =>
+    skipped(name, why),
+  );
 }
 
 async function ask({ client, now, signal }: DoctorContext): Promise<Probe> {
@@ -96,7 +106,7 @@ function checkAccess({
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
+      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file FILE`.';
     return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {
@@ -109,15 +119,14 @@ function checkAccess({
     return [responds, skipped('key-accepted', why), skipped('scopes', why)];
   }
   const why = response === undefined ? NO_RESPONSE : 'the service returned an unexpected response';
-  const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
-  return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
+  return [failed('service', error), skipped('key-accepted', why), skipped('scopes', why)];
 }
 
 /**
  * Compares this machine's clock with the Date header of the response, which has whole seconds and some latency. A sandbox's clock
  * is exempt, because it can be moved.
  */
-function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolean): DoctorFinding {
+function checkClock({ response, askedAt, respondedAt }: Probe, exempt: boolean): DoctorFinding {
   const name = 'clock';
   if (response === undefined) return skipped(name, NO_RESPONSE);
   const header = response.headers.date;
@@ -128,7 +137,7 @@ function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolea
   const off = Math.max(0, ahead, behind);
   if (off < NOTABLE_SKEW_MS) return ok(name, 'agrees with the service');
   const distance = durationInWords(off);
-  if (isSandbox)
+  if (exempt)
     return ok(
       name,
       `the sandbox is ${distance} ${ahead > behind ? 'behind' : 'ahead'}; ages and filters use its clock`,

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
@@ -58,6 +59,11 @@ export class EnvelopeIndex {
     this.file = new IndexFile(feed.path);
     this.client = client;
     this.#feed = feed;
+  }
+
+  /** Deletes the index. The next search reads every envelope. */
+  async clear(): Promise<void> {
+    await rm(this.file.path, { force: true });
   }
 
   /** Returns the index as it is, without a request. */

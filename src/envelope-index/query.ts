@@ -10,6 +10,8 @@ export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onPr
   limit?: number | undefined;
   /** Uses only the index, however old it is. */
   cached?: boolean | undefined;
+  /** Discards the index first, and reads every envelope from the service. */
+  refresh?: boolean | undefined;
   /** Puts envelopes in which one signer matches every word before those in which several signers share the words. */
   oneSignerFirst?: boolean | undefined;
 }
@@ -36,6 +38,7 @@ export async function queryIndex(
   options: IndexQueryOptions,
 ): Promise<IndexResult> {
   const { cached, limit, signal, onProgress } = options;
+  if (options.refresh) await index.clear();
   const isOneSigner = options.oneSignerFirst ? oneSignerFilter(selection) : undefined;
   const { serviceClock } = index.client;
   const hitsIn = ({ snapshot }: Refreshed) => snapshot.hits(serviceClock.now());

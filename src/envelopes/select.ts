@@ -3,7 +3,6 @@ import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { valueAt } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { folded, hasWord, hasWords } from '../kernel/text/words.ts';
 import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
@@ -227,23 +226,7 @@ function hasValue({ metadata }: Envelope, key: string, value: string): boolean {
   return (typeof actual === 'object' ? JSON.stringify(actual) : String(actual)) === value;
 }
 
-/** Sorts by a field such as `createdAt`, or `-metadata.deal` for descending order. Envelopes without it come last. */
-export function sortedBy(envelopes: readonly Envelope[], field: string): Envelope[] {
-  const descending = field.startsWith('-');
-  const path = descending ? field.slice(1) : field;
-  return envelopes.toSorted((a, b) => {
-    const [first, second] = [orderedAt(a, path), orderedAt(b, path)];
-    if (first === undefined || second === undefined)
-      return Number(first === undefined) - Number(second === undefined);
-    return descending ? compared(second, first) : compared(first, second);
-  });
-}
-
-function orderedAt(envelope: Envelope, path: string): string | number | undefined {
-  const value = valueAt(envelope, path);
-  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
-}
-
-function compared(a: string | number, b: string | number): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
+/** Returns the envelopes with the newest first. Those without a creation time come last. */
+export function newestFirst(envelopes: readonly Envelope[]): Envelope[] {
+  return envelopes.toSorted((a, b) => (timeOf(b.createdAt) || 0) - (timeOf(a.createdAt) || 0));
 }

@@ -12,37 +12,36 @@ import { readPayload } from '../webhooks/receive/payload.ts';
 
 const text = z.nullable(z.string());
 
-export const webhookSchema = z.object({
-  deliveryId: z.string(),
-  receivedAt: z.string(),
-  event: text,
-  /** The time of the event, from the webhook's payload. */
-  happenedAt: text,
-  status: text,
-  signer: text,
-  /** True if its signature was verified when it was received. */
-  verified: z.boolean(),
-  duplicate: z.boolean(),
-  headers: z.array(z.tuple([z.string(), z.string()])),
-  bytes: z.number(),
-  /** The SHA-256 of the body as received. */
-  sha256: z.string(),
-  /** The body as received; null if it contained a secret. */
-  bodyBase64: text,
-  /** The body without the secret, if it contained one. */
-  body: z.unknown(),
-});
-
 /** A webhook received on this machine, with the data needed to check its signature. */
-export type EvidenceWebhook = z.infer<typeof webhookSchema>;
-
-/** `signer` is null for a reminder to everyone who hadn't signed. */
-export const reminderSchema = z.object({ at: z.string(), signer: text });
+export interface EvidenceWebhook {
+  deliveryId: string;
+  receivedAt: string;
+  event: string | null;
+  /** The time of the event, from the webhook's payload. */
+  happenedAt: string | null;
+  status: string | null;
+  signer: string | null;
+  /** True if its signature was verified when it was received. */
+  verified: boolean;
+  duplicate: boolean;
+  headers: (readonly [string, string])[];
+  bytes: number;
+  /** The SHA-256 of the body as received. */
+  sha256: string;
+  /** The body as received; null if it contained a secret. */
+  bodyBase64: string | null;
+  /** The body without the secret, if it contained one. */
+  body: unknown;
+}
 
 /** A reminder that was requested on this machine. */
-export type EvidenceReminder = z.infer<typeof reminderSchema>;
+export interface EvidenceReminder {
+  at: string;
+  /** Null for a reminder to everyone who hadn't signed. */
+  signer: string | null;
+}
 
-export const writeSchema = z.object({
+const writeSchema = z.object({
   id: z.string(),
   at: z.string(),
   user: z.string(),

@@ -19,8 +19,6 @@ export interface Guards {
   confirmName: Sourced<true> | null;
   /** The policy of the machine, and the reason why it can't be used, if any. */
   policy: { path: string; problem: string | null } | null;
-  /** False if the policy does not let `mcp` write. */
-  mcpWrites: boolean;
 }
 
 export function combineGuards(profile: ProfileGuards | undefined, reading: PolicyReading): Guards {
@@ -34,7 +32,6 @@ export function combineGuards(profile: ProfileGuards | undefined, reading: Polic
       reading.state === 'none'
         ? null
         : { path: reading.path, problem: reading.state === 'unusable' ? reading.problem : null },
-    mcpWrites: policy?.mcpWrites !== false,
   };
 }
 
@@ -99,13 +96,12 @@ export function sourceInWords(source: GuardSource, { policy }: Guards): string {
 }
 
 /** Returns the guards in effect as labels and values, for people. */
-export function guardsInWords({ readOnly, onlyTo, maxEmails, confirmName, mcpWrites }: Guards) {
+export function guardsInWords({ readOnly, onlyTo, maxEmails, confirmName }: Guards) {
   const facts: [string, { text: string; source: GuardSource } | null][] = [
     ['Read-only', readOnly && { text: 'yes', source: readOnly.source }],
     ['Only to', onlyTo && { text: onlyTo.value.join(', ') || 'nobody', source: onlyTo.source }],
     ['Max emails', maxEmails && { text: `${maxEmails.value} per command`, source: maxEmails.source }],
     ['Confirm name', confirmName && { text: 'yes', source: confirmName.source }],
-    ['MCP writes', mcpWrites ? null : { text: 'no', source: 'policy' }],
   ];
   return facts.flatMap(([label, fact]): [string, { text: string; source: GuardSource }][] =>
     fact === null ? [] : [[label, fact]],

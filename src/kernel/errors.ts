@@ -58,6 +58,9 @@ export function ctrlCPressed(): Error {
 export const UsageError = errorClass('UsageError', 'USAGE');
 export type UsageError = InstanceType<typeof UsageError>;
 
+/** Something on this machine, such as a profile or a delivery, does not exist. Nothing was sent. */
+export const NotFoundError = errorClass('NotFoundError', 'NOT_FOUND');
+
 /** The request ID was already used for another template or other signers. Nothing was sent. */
 export const RequestIdUsedError = errorClass('RequestIdUsedError', 'REQUEST_ID_USED');
 export type RequestIdUsedError = InstanceType<typeof RequestIdUsedError>;

@@ -77,6 +77,10 @@ export function hasSigned({ status, signedAt }: SignerProgress): boolean {
 export function hasDeclined({ status, declinedAt }: SignerProgress): boolean {
   return status === 'DECLINED' || Boolean(declinedAt);
 }
+/** Returns true for a signer who has opened the envelope. Services call this VIEWED or DELIVERED. */
+export function hasOpened({ status }: { status?: string | null | undefined }): boolean {
+  return status === 'VIEWED' || status === 'DELIVERED';
+}
 /** Returns true for a signer who has neither signed nor declined. */
 export function isPending(signer: SignerProgress): boolean {
   return !hasSigned(signer) && !hasDeclined(signer);
@@ -166,17 +170,17 @@ export type Effect = (typeof EFFECTS)[number];
 const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
   reads: wordList(`bulk:export bulk:rehearse bulk:roster bulk:status bulk:template doctor
     documents:download documents:head documents:link envelopes:download envelopes:evidence envelopes:get
-    envelopes:list envelopes:watch events:gaps find index:refresh late report
+    envelopes:list envelopes:watch find late report
     templates:get templates:list`),
   writes: wordList('events:drill events:replay events:trigger listen'),
   mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind
-    envelopes:replace envelopes:send log:undo mcp`),
-  deletes: wordList('profiles:remove sandbox:reset sandbox:snapshot'),
-  local: wordList(`autocomplete bulk:list bulk:show compat demo documents:pins documents:verify
-    events:list events:secret events:show events:verify index:clear index:show log log:verify profiles:add
-    profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:choices sandbox:decline
-    sandbox:deliveries sandbox:exec sandbox:faults sandbox:mails sandbox:seed sandbox:sign sandbox:start
-    sandbox:view schema`),
+    envelopes:replace envelopes:send mcp`),
+  deletes: wordList('profiles:remove sandbox:reset'),
+  local: wordList(`autocomplete bulk:list bulk:show demo documents:pins documents:verify
+    events:list events:show log profiles:add
+    profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:decline
+    sandbox:exec sandbox:mails sandbox:seed sandbox:sign sandbox:start
+    sandbox:view`),
 };
 
 /** Commands that read from the service or the bucket, and save files. */

@@ -53,7 +53,7 @@ export function readRecord(value: unknown): LogRecord | undefined {
 export type LogEntry = Omit<BeginRecord, 'type' | 'action' | 'outcome' | 'error'> &
   Omit<EndRecord, 'type' | 'envelopeIds'>;
 
-/** An entry and its action, which is needed to undo it. */
+/** An entry and its action. */
 export interface LoggedWrite {
   entry: LogEntry;
   action: LoggedAction;

@@ -1,6 +1,6 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
-import { jsonText, writeJsonArray, writeJsonLine } from './json.ts';
+import { jsonText, writeJsonArray } from './json.ts';
 import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
@@ -9,7 +9,6 @@ export type Items<T> = AsyncIterable<T> | Iterable<T>;
 
 export interface ListFormat {
   json?: boolean | undefined;
-  jsonl?: boolean | undefined;
   csv?: boolean | undefined;
   quiet?: boolean | undefined;
   fields?: string | undefined;
@@ -26,14 +25,14 @@ export interface ListView<T> {
 
 /** Returns true if a person reads the list: on a terminal, without a flag for another format. */
 export function isTableOutput(
-  { json, jsonl, csv, quiet, fields }: ListFormat,
+  { json, csv, quiet, fields }: ListFormat,
   { outIsTty }: Pick<Terminal, 'outIsTty'>,
 ): boolean {
-  return outIsTty && !json && !jsonl && !csv && !quiet && fields === undefined;
+  return outIsTty && !json && !csv && !quiet && fields === undefined;
 }
 
 /**
- * Writes a list as IDs, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
+ * Writes a list as IDs, a JSON array, CSV, a table on a terminal, or tab-separated lines in a pipe.
  * Except for the table, items are written as they arrive.
  */
 export async function writeList<T>(
@@ -64,13 +63,9 @@ async function writeItems<T>(
   terminal: Terminal,
 ): Promise<void> {
   const columns = chosen ?? view.columns;
-  if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
+  if (format.quiet) return writeAllIds(items, view, terminal);
   const shape = (item: T) => (chosen ? pick(item, chosen) : item);
   if (format.json) return writeJsonArray(items, (item) => jsonText(shape(item), 2), terminal);
-  if (format.jsonl) {
-    for await (const item of items) await writeJsonLine(shape(item), terminal);
-    return;
-  }
   if (format.csv) return writeCsv(items, columns, terminal);
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
@@ -78,6 +73,13 @@ async function writeItems<T>(
     (item) => columns.map((column) => exactText(item, column).replace(/[\t\r\n]+/g, ' ')).join('\t'),
     terminal,
   );
+}
+
+/** Writes IDs for another command: none if the list can't be read to its end, because a part of it would look like all. */
+async function writeAllIds<T>(items: Items<T>, view: ListView<T>, terminal: Terminal): Promise<void> {
+  const ids: string[] = [];
+  for await (const item of items) ids.push(view.id(item));
+  await writeIds(ids, terminal);
 }
 
 export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {

@@ -41,7 +41,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TerminalOptions {
   noInput?: boolean | undefined;
-  noSpinner?: boolean | undefined;
   /** Writes to terminals without blocking. Without it, a write waits until the terminal is read. */
   writer?: TerminalWriter | undefined;
   /** Receives results that can't be written to stdout. Without it, `out` rejects. */
@@ -49,8 +48,8 @@ export interface TerminalOptions {
 }
 
 /**
- * Returns the terminal of the process's streams. `--no-input` and CI disable questions; `--no-spinner` and TERM=dumb disable live
- * updates.
+ * Returns the terminal of the process's streams. `--no-input` and CI disable questions; ESIGN_NO_SPINNER and TERM=dumb disable
+ * live updates.
  */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
@@ -62,7 +61,7 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
-    still: Boolean(options.noSpinner || env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
+    still: Boolean(env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
     // Reading process.stdin.isTTY would open stdin.
     canAsk: isatty(0) && mayAsk,
     get canAskPastStdin() {

@@ -9,10 +9,12 @@ export interface ProfileChanges {
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   apiKeyCommand?: string | undefined;
-  apiKeyKeychain?: string | undefined;
   insecureHttp?: boolean | undefined;
   /** Whether to keep a local index of its envelopes. */
   index?: boolean | undefined;
+  /** The fingerprint of the certificate that seals the documents; null removes the pin. */
+  pin?: string | null | undefined;
+  sealedPart?: boolean | undefined;
   guards?: GuardChanges | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
@@ -31,7 +33,7 @@ export interface GuardChanges {
   confirmName?: boolean | undefined;
 }
 
-const KEY_PLACES = ['apiKey', 'apiKeyCommand', 'apiKeyKeychain'] as const;
+const KEY_PLACES = ['apiKey', 'apiKeyCommand'] as const;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** @throws UsageError for a name that isn't safe in a shell or a file system */
@@ -56,9 +58,7 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
   else delete next.insecureHttp;
-  if (isMoved) delete next.sandbox;
-  if (changes.index === false) next.index = false;
-  else if (changes.index) delete next.index;
+  applySettings(next, changes, isMoved);
   const place = KEY_PLACES.find((one) => changes[one] !== undefined);
   if (place !== undefined) {
     for (const other of KEY_PLACES) delete next[other];
@@ -72,6 +72,29 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
     ...(Object.keys(guards).length > 0 && { guards }),
     ...(Object.keys(storage).length > 0 && { storage }),
   };
+}
+
+/** Applies the settings about the envelopes and documents of the profile's base URL. */
+function applySettings(next: Profile, { index, pin, sealedPart }: ProfileChanges, isMoved: boolean): void {
+  if (isMoved) {
+    delete next.sandbox;
+    delete next.pin;
+  }
+  if (index === false) next.index = false;
+  else if (index) delete next.index;
+  if (pin === null) delete next.pin;
+  else if (pin !== undefined) next.pin = readFingerprint(pin);
+  if (sealedPart) next.sealedPart = true;
+  else if (sealedPart === false) delete next.sealedPart;
+}
+
+/** Parses a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
+function readFingerprint(text: string): string {
+  const fingerprint = text.replaceAll(':', '').toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
+  throw new UsageError('A fingerprint has 64 hexadecimal digits: the SHA-256 of a certificate.', {
+    hint: '`esign documents verify FILE --json` shows it as seal.fingerprint.',
+  });
 }
 
 function changedGuards(before: ProfileGuards | undefined, changes: GuardChanges = {}): ProfileGuards {

@@ -22,13 +22,11 @@ const guardsSchema = z.looseObject({
 });
 export type ProfileGuards = z.infer<typeof guardsSchema>;
 
-/** A base URL, and a key or where to find it. Exactly one of the three apiKey… settings is set. */
+/** A base URL, and a key or the command that prints it. Exactly one of the two apiKey… settings is set. */
 const profileSchema = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   apiKeyCommand: z.optional(z.string()),
-  /** The keychain account that contains the key. */
-  apiKeyKeychain: z.optional(z.string()),
   insecureHttp: z.optional(z.boolean()),
   /** Whether the profile belongs to a sandbox that is deleted with its folder. Nothing learned from it is stored. */
   ephemeral: z.optional(z.boolean()),
@@ -37,6 +35,10 @@ const profileSchema = z.looseObject({
   guards: z.optional(guardsSchema),
   /** If false, no data of its envelopes is stored on this machine. */
   index: z.optional(z.boolean()),
+  /** The SHA-256 (hex) of the certificate that seals the documents of this base URL. */
+  pin: z.optional(z.string()),
+  /** Whether a download also saves the sealed part of a document that was extended after it was sealed. */
+  sealedPart: z.optional(z.boolean()),
   storage: z.optional(storageSchema),
 });
 export type Profile = z.infer<typeof profileSchema>;

@@ -26,11 +26,16 @@ export interface Settings {
   profileName: Sourced<string> | undefined;
   profile: Profile | undefined;
   baseUrl: Sourced<string> | undefined;
-  /** The key itself, the command that prints it, or the keychain account that contains it. */
-  apiKey: (Sourced<string> & { kind: 'key' | 'command' | 'keychain' }) | undefined;
+  /** The key itself, or the command that prints it. */
+  apiKey: (Sourced<string> & { kind: 'key' | 'command' }) | undefined;
   timeoutMs: Sourced<number>;
   storage: StorageSettings;
   storageSource: Source;
+}
+
+/** Returns the fingerprint of the certificate that seals documents, if the profile has one for the base URL in use. */
+export function pinOf({ profile, baseUrl }: Pick<Settings, 'profile' | 'baseUrl'>): string | undefined {
+  return baseUrl?.value === profile?.baseUrl ? profile?.pin : undefined;
 }
 
 /** Characters that a header can't contain or that are never part of a key. */
@@ -38,7 +43,7 @@ export const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 
 /**
  * Determines the settings of a run.
- * @throws UsageError for a profile that doesn't exist, an invalid timeout or base URL, or an explicit --profile
+ * @throws NotFoundError for a profile that doesn't exist, or UsageError for an invalid timeout or base URL, or an explicit --profile
  * together with ESIGN_API_KEY, because it is unclear which of the two keys is meant.
  */
 export function resolveSettings(input: ResolveInput): Settings {
@@ -103,17 +108,19 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   if (profile?.apiKey !== undefined) return { value: profile.apiKey, source: 'profile', kind: 'key' };
   if (profile?.apiKeyCommand !== undefined)
     return { value: profile.apiKeyCommand, source: 'profile', kind: 'command' };
-  if (profile?.apiKeyKeychain !== undefined)
-    return { value: profile.apiKeyKeychain, source: 'profile', kind: 'keychain' };
   return undefined;
 }
 
-/** Returns the storage settings. ESIGN_BUCKET and related variables configure a bucket without a profile. */
+/**
+ * Returns the storage settings. ESIGN_BUCKET and related variables are used together or not at all, because one account's credentials
+ * or endpoint rarely fit another's bucket.
+ */
 function storageOf(
   env: ResolveInput['env'],
   profile: Profile | undefined,
 ): Pick<Settings, 'storage' | 'storageSource'> {
-  if (profile !== undefined) return { storage: profile.storage ?? {}, storageSource: 'profile' };
+  if (profile !== undefined && !env.ESIGN_BUCKET)
+    return { storage: profile.storage ?? {}, storageSource: 'profile' };
   const { ESIGN_BUCKET: bucket, ESIGN_BUCKET_REGION: region, ESIGN_BUCKET_ENDPOINT: endpoint } = env;
   if (endpoint) checkEndpoint(endpoint);
   const given = Object.entries({ bucket, region, endpoint }).filter(([, value]) => value);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { codeOf, NotFoundError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
-/** The format of the file. Files of 0.1 and 0.2 have no format, but are otherwise the same. */
+/** The format of the file. Files of 0.2 have no format, but are otherwise the same. */
 export const STORE_FORMAT = 'esign-profiles/1';
 const FILE_NAME = 'profiles.json';
 
@@ -56,13 +56,13 @@ function corrupt(path: string, why: string): UsageError {
 
 /**
  * Returns the profile with this name.
- * @throws UsageError that lists the existing names.
+ * @throws NotFoundError that lists the existing names.
  */
 export function profileNamed(store: Profiles, name: string): Profile {
   const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;
   if (profile) return profile;
   const names = Object.keys(store.profiles);
-  throw new UsageError(`Profile ${name} not found.`, {
+  throw new NotFoundError(`Profile ${name} not found.`, {
     hint:
       names.length > 0
         ? `Profiles: ${names.join(', ')}.`

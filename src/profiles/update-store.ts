@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { UsageError } from '../kernel/errors.ts';
+import { EsignError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, replaceAtomic } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
@@ -25,7 +25,7 @@ export async function updateProfiles(
     await writeProfiles(folder, profiles);
     return profiles;
   } catch (error) {
-    throw error instanceof UsageError ? error : unwritable(folder, error);
+    throw error instanceof EsignError ? error : unwritable(folder, error);
   } finally {
     await release?.();
   }

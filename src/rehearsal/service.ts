@@ -43,7 +43,6 @@ async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise
   const { readSeed, startSandbox } = await import('../sandbox/index.ts');
   const sandbox = await startSandbox({
     dataDir: join(temporary.path, 'sandbox'),
-    host: '127.0.0.1',
     port: 0,
     rateLimit: facts.rate,
     startsAt: facts.startsAt,

@@ -4,23 +4,6 @@ import { envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.t
 import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
 
 const nowSchema = z.looseObject({ now: z.string() });
-/** The items of a list or the members of an object that is only shown. */
-const membersSchema = z.record(z.string(), z.unknown());
-
-const choiceSchema = z.looseObject({
-  name: z.string(),
-  value: z.string(),
-  default: z.string(),
-  values: z.array(z.string()),
-  decides: z.string(),
-  why: z.string(),
-});
-/** An ambiguity of the API document, and how the sandbox handles it. */
-export type SandboxChoice = z.infer<typeof choiceSchema>;
-
-const snapshotSchema = z.looseObject({ name: z.string(), createdAt: z.string(), envelopes: z.number() });
-export type SandboxSnapshot = z.infer<typeof snapshotSchema>;
-
 const mailSchema = z.looseObject({
   id: z.string(),
   at: z.string(),
@@ -95,35 +78,19 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     async advance(ms: number): Promise<string> {
       return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
     },
-    deliveries: (envelopeId: string | undefined) =>
-      get('/deliveries', z.array(membersSchema), 'a list of deliveries', { envelopeId }),
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
     mails: ({ waitMs, ...filter }: MailFilter) =>
       get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
     /** Loads a seed, with its PDFs in base64. */
     seed: (body: Record<string, unknown>) =>
       postFor('/seed', body, seededSchema, 'the result of loading a seed'),
-    saveSnapshot: (name: string) => postFor('/snapshots', { name }, snapshotSchema, 'a snapshot', 201),
-    restoreSnapshot: (name: string) =>
-      postFor(`/snapshots/${encodeURIComponent(name)}/restore`, {}, snapshotSchema, 'a snapshot'),
-    snapshots: () => get('/snapshots', z.array(snapshotSchema), 'a list of snapshots'),
-    async removeSnapshot(name: string): Promise<void> {
-      await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
+    /** Fails if the server isn't a sandbox. */
+    async status(): Promise<void> {
+      readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);
     },
     async reset(): Promise<void> {
       await post('/reset', {});
     },
-    /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
-    choices(wanted: Readonly<Record<string, string>>): Promise<SandboxChoice[]> {
-      const what = 'a list of choices';
-      if (Object.keys(wanted).length === 0) return get('/choices', z.array(choiceSchema), what);
-      return postFor('/choices', wanted, z.array(choiceSchema), what);
-    },
-    /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
-    faults: (set: Record<string, unknown> | undefined) =>
-      set === undefined
-        ? get('/faults', membersSchema, 'the faults')
-        : postFor('/faults', set, membersSchema, 'the faults'),
   };
 }
 

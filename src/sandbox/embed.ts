@@ -101,7 +101,6 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   try {
     const running = await startServers({
       dataDir,
-      host: '127.0.0.1',
       port,
       rateLimit,
       ...clock,

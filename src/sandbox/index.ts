@@ -21,8 +21,6 @@ import { type Service, type ServiceOptions, startService } from './service/serve
  */
 
 export interface SandboxOptions extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId'> {
-  /** The port of the S3 endpoint; 0 selects a free one. Default: 1000 above the API's port, or a free one. */
-  bucketPort?: number | undefined;
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
@@ -48,7 +46,7 @@ const REGION = 'us-east-1';
 
 /**
  * Starts the whole service on this machine.
- * @throws UsageError if a port or the host can't be used, or if the folder can't be created or another sandbox uses it.
+ * @throws UsageError if a port can't be used, or if the folder can't be created or another sandbox uses it.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await dataFolder(options.dataDir);
@@ -86,7 +84,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await bucket.close();
     if (error instanceof ApiError && error.details && options.seed)
       throw options.seed.mistakes(error.details);
-    throw listenError(error, options, '--port');
+    throw listenError(error, options.port);
   }
 }
 
@@ -94,34 +92,35 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
   const start = (port: number) =>
     startBucket({
       dir: join(options.dataDir, 'bucket'),
-      host: options.host,
       port,
       region: REGION,
       bucket: BUCKET,
       ...keys,
       now: () => Date.now(),
     });
-  const wanted = options.bucketPort ?? (options.port === 0 ? 0 : options.port + 1_000);
+  // The bucket's port is 1000 above the API's, or a free one if that is taken.
+  const wanted = options.port === 0 || options.port > 64_535 ? 0 : options.port + 1_000;
   try {
-    return await start(wanted > 65_535 ? 0 : wanted);
+    return await start(wanted);
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE' && options.bucketPort === undefined) return start(0);
-    throw listenError(error, { host: options.host, port: wanted }, '--bucket-port');
+    if (codeOf(error) === 'EADDRINUSE') return start(0);
+    throw listenError(error, wanted);
   }
 }
 
-/** Returns a UsageError if the host or the port can't be used. Any other error is returned unchanged. */
-function listenError(error: unknown, { host, port }: { host: string; port: number }, flag: string): unknown {
+/** Returns a UsageError if the port can't be used. Any other error is returned unchanged. */
+function listenError(error: unknown, port: number): unknown {
   const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  if (call !== 'listen' && call !== 'getaddrinfo') return error;
+  if (call !== 'listen') return error;
+  const hint = 'Use a different port with --port, or --port 0 for any free one.';
   if (codeOf(error) !== 'EADDRINUSE')
-    return new UsageError(`Can't start the sandbox on ${host}:${port}: ${messageOf(error)}.`, {
+    return new UsageError(`Can't start the sandbox on port ${port}: ${messageOf(error)}.`, {
       cause: error,
-      hint: `Use a different address with --host, or a different port with ${flag}.`,
+      hint,
     });
   return new UsageError(`Port ${port} is already in use, possibly by another sandbox.`, {
     cause: error,
-    hint: `Use a different port with ${flag}, or ${flag} 0 for any free one.`,
+    hint,
   });
 }
 

@@ -1,6 +1,9 @@
 import type { DocumentKind, EventName, Scope } from '../kernel/vocabulary.ts';
 import type { SandboxDelivery, SandboxEnvelope, SandboxMail, SandboxSigner } from './embed-model.ts';
 
+/** The address of the sandbox's servers. Only programs on this machine can reach it. */
+export const HOST = '127.0.0.1';
+
 /** The field types that the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];

@@ -12,11 +12,9 @@ export const DEFAULT_USUAL_MS = 7 * DAY_MS;
 /** The percentile of finished turns after which an open turn is late. */
 export const DEFAULT_PERCENTILE = 85;
 
-/**
- * The limits of a summary, in ms, for envelopes that expire soon, recent declines, envelopes that nobody has opened, and
- * forgotten drafts.
- */
+/** What needs attention, in ms: envelopes that expire soon, recent declines, and forgotten drafts. */
 export const SOON_MS = 3 * DAY_MS;
 export const DECLINED_WITHIN_MS = 30 * DAY_MS;
-export const UNOPENED_AFTER_MS = 3 * DAY_MS;
 export const FORGOTTEN_AFTER_MS = 7 * DAY_MS;
+/** The maximum number of envelopes that are named for each kind. */
+export const MAX_NAMED = 5;

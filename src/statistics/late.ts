@@ -1,11 +1,12 @@
 import type { Envelope } from '../api/schemas.ts';
 import { type Turn, turnsOf } from '../envelopes/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { type CoveredSpan, covers, readCoverage } from '../webhooks/journal/coverage.ts';
+import { hasOpened } from '../kernel/vocabulary.ts';
 import { scanEvents } from '../webhooks/journal/event-journal.ts';
 import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
+import { DEFAULT_PERCENTILE } from './defaults.ts';
 import { TurnHistory, type UsualTime } from './turn-history.ts';
 
 interface OpenTurn {
@@ -22,133 +23,94 @@ export interface LateTurn extends OpenTurn {
 export interface LateOptions {
   /** The service's time, in ms. */
   now: number;
-  /** The percentile of finished turns (0–100) after which a turn is late. */
-  percent: number;
   /** A fixed time after which a turn is late instead, in ms. */
   afterMs?: number | undefined;
 }
 
-/**
- * Returns the open turns of the selected envelopes that take longer than usual, sorted by the ratio to the usual time, longest
- * first. All envelopes count as history.
- */
+/** Finds the open turns that take longer than usual. All envelopes count as history. */
+export class LateTurns {
+  readonly #options: LateOptions;
+  readonly #history: TurnHistory;
+  readonly #open: OpenTurn[] = [];
+
+  constructor(options: LateOptions) {
+    this.#options = options;
+    this.#history = new TurnHistory(options.now);
+  }
+
+  add(envelope: Envelope, turns: readonly Turn[], isSelected: boolean): void {
+    for (const turn of turns) {
+      this.#history.addTurn(turn, envelope.templateId);
+      if (isSelected && turn.state === 'open') this.#open.push({ envelope, turn });
+    }
+  }
+
+  /** Returns the late turns of the selected envelopes, longest first. */
+  list(): LateTurn[] {
+    const { now } = this.#options;
+    return this.#open
+      .map((one) => ({ ...one, waitingMs: now - one.turn.beganAt, usual: this.#usualTime(one) }))
+      .filter(({ waitingMs, usual }) => waitingMs > usual.percentileMs)
+      .sort((a, b) => b.waitingMs - a.waitingMs);
+  }
+
+  #usualTime({ envelope, turn }: OpenTurn): UsualTime {
+    const { afterMs } = this.#options;
+    if (afterMs !== undefined) return { percentileMs: afterMs, basis: 'fixed', samples: 0 };
+    const kind = { templateId: envelope.templateId, role: turn.signer.role };
+    return this.#history.usualTime(kind, DEFAULT_PERCENTILE);
+  }
+}
+
+/** Returns the late turns of the selected envelopes, longest first. */
 export async function findLate(
   { envelopes, isSelected }: AccountEnvelopes,
-  { now, percent, afterMs }: LateOptions,
+  options: LateOptions,
 ): Promise<LateTurn[]> {
-  const history = new TurnHistory(now);
-  const open: OpenTurn[] = [];
-  for await (const envelope of envelopes) {
-    const turns = turnsOf(envelope);
-    for (const turn of turns) history.addTurn(turn, envelope.templateId);
-    if (isSelected(envelope))
-      for (const turn of turns) if (turn.state === 'open') open.push({ envelope, turn });
-  }
-  const usualTime = ({ envelope, turn }: OpenTurn): UsualTime =>
-    afterMs === undefined
-      ? history.usualTime({ templateId: envelope.templateId, role: turn.signer.role }, percent)
-      : { medianMs: null, percentileMs: afterMs, basis: 'fixed', samples: 0 };
-  return open
-    .map((one) => ({ ...one, waitingMs: now - one.turn.beganAt, usual: usualTime(one) }))
-    .filter(({ waitingMs, usual }) => waitingMs > usual.percentileMs)
-    .sort(byProportion);
+  const late = new LateTurns(options);
+  for await (const envelope of envelopes) late.add(envelope, turnsOf(envelope), isSelected(envelope));
+  return late.list();
 }
 
-function byProportion(a: LateTurn, b: LateTurn): number {
-  const proportion = ({ waitingMs, usual }: LateTurn) => waitingMs / Math.max(1, usual.percentileMs);
-  return proportion(b) - proportion(a) || b.waitingMs - a.waitingMs;
-}
+/** When the signers of an envelope opened it, according to verified webhooks. The signer is an address; null if it is left out. */
+type Views = ReadonlyMap<string, readonly { signer: string | null; at: number }[]>;
 
-/**
- * The maximum delay between a webhook's own timestamp and its receipt, in ms. After a longer delay, others may have been missed.
- */
-const DELAY_MS = 5 * 60_000;
-
-/** A webhook about an envelope. Times are in ms: `at` by the service's clock, `receivedAt` by this machine's. */
-interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {
-  isAccepted: boolean;
-  at: number;
-  receivedAt: number;
-}
-
-/** The webhooks that listeners on this machine received. */
-interface WebhookRecord {
-  byEnvelope: ReadonlyMap<string, readonly Received[]>;
-  /** True if lines of the journal could not be read. */
-  isDamaged: boolean;
-  coverage: readonly CoveredSpan[];
-  /** The time when it was read, by this machine's clock. */
-  readAt: number;
-}
-
-/** Reads the webhooks that listeners on this machine received about the envelopes of these turns. */
-export async function readWebhooks(
+/** Reads from the journal of `listen` on this machine who opened the envelopes of these turns. `ahead`: how far the service's clock is ahead, in ms. */
+export async function readViews(
   eventsFolder: string,
   turns: readonly OpenTurn[],
-  { serviceNow, machineNow }: { serviceNow: number; machineNow: number },
-): Promise<WebhookRecord> {
-  const byEnvelope = new Map<string, Received[]>(turns.map(({ envelope }) => [envelope.id, []]));
-  const earliest = turns.reduce((least, { turn }) => Math.min(least, turn.beganAt), serviceNow);
-  const ahead = Math.max(0, serviceNow - machineNow);
-  let isDamaged = false;
+  { now, ahead }: { now: number; ahead: number },
+): Promise<Views> {
+  const views = new Map<string, { signer: string | null; at: number }[]>();
+  const wanted = new Set(turns.map(({ envelope }) => envelope.id));
+  const earliest = turns.reduce((least, { turn }) => Math.min(least, turn.beganAt), now);
   const take = (record: EventRecord) => {
-    const { envelopeId, event, signer, verified, reason } = record;
-    if (envelopeId === null) return;
-    const receivedAt = Date.parse(record.receivedAt);
-    const at = payloadTimeOf(record) ?? receivedAt;
-    byEnvelope
-      .get(envelopeId)
-      ?.push({ event, signer, verified, isAccepted: reason === null, at, receivedAt });
+    const { envelopeId, event, signer, verified } = record;
+    if (envelopeId === null || !wanted.has(envelopeId) || event !== 'envelope.viewed' || !verified) return;
+    const at = payloadTimeOf(record) ?? Date.parse(record.receivedAt);
+    views.set(envelopeId, [...(views.get(envelopeId) ?? []), { signer, at }]);
   };
-  await scanEvents(eventsFolder, earliest - ahead - DAY_MS, take, () => {
-    isDamaged = true;
-  });
-  return {
-    byEnvelope,
-    isDamaged,
-    coverage: await readCoverage(eventsFolder, machineNow),
-    readAt: machineNow,
-  };
+  await scanEvents(eventsFolder, earliest - Math.max(0, ahead) - DAY_MS, take, () => undefined);
+  return views;
 }
 
 /**
- * Returns whether the signer has opened the envelope since the turn began: true if a verified webhook shows it; false if a
- * listener on this machine has received everything since then without one; otherwise null.
+ * Returns true if the signer's status or a verified webhook shows that the signer has opened the envelope during the turn, otherwise
+ * null: a missing view shows nothing, because no machine receives every webhook.
  */
-export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord): boolean | null {
-  const received = webhooks.byEnvelope.get(envelope.id) ?? [];
-  const views = received.filter(
-    ({ event, signer, at }) =>
-      event === 'envelope.viewed' &&
-      at >= turn.beganAt &&
-      (signer === null || sameAddress(signer, turn.signer.email)),
-  );
-  if (views.some(({ signer, verified }) => verified && belongsTo(signer, { envelope, turn }))) return true;
-  if (views.length > 0 || webhooks.isDamaged || !envelope.webhookUrl) return null;
-  const began = received.find((one) => startsTurn(one, turn));
-  if (began === undefined) return null;
-  return covers(webhooks.coverage, envelope.webhookUrl, began.receivedAt, webhooks.readAt) ? false : null;
+export function isOpened({ envelope, turn }: OpenTurn, views: Views): true | null {
+  if (hasOpened(turn.signer)) return true;
+  const isView = ({ signer, at }: { signer: string | null; at: number }) =>
+    at >= turn.beganAt && belongsTo(signer, { envelope, turn });
+  return (views.get(envelope.id) ?? []).some(isView) || null;
 }
 
-/**
- * Returns true for the webhook about the event that began the turn, received without delay. It shows that the listener was
- * running by then.
- */
-function startsTurn({ event, verified, isAccepted, at, receivedAt }: Received, { beganAt }: Turn): boolean {
-  const isBeginning = event === 'envelope.sent' || event === 'envelope.signed';
-  return (
-    isBeginning && verified && isAccepted && Math.abs(at - beganAt) <= DELAY_MS && receivedAt - at <= DELAY_MS
-  );
-}
-
-/**
- * Returns true if the address identifies exactly one signer. An address that several signers share identifies none of them. A
- * view without an address belongs to the only signer.
- */
-function belongsTo(address: string | null, { envelope }: OpenTurn): boolean {
+/** Returns true if the address identifies this signer. A view without an address belongs to the only signer. */
+function belongsTo(address: string | null, { envelope, turn }: OpenTurn): boolean {
   const signers = envelope.signers ?? [];
   if (address === null) return signers.length === 1;
-  return signers.filter(({ email }) => sameAddress(address, email)).length === 1;
+  const named = signers.filter(({ email }) => sameAddress(address, email));
+  return named.length === 1 && sameAddress(address, turn.signer.email);
 }
 
 function sameAddress(one: string, other: string | null | undefined): boolean {

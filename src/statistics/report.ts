@@ -3,12 +3,16 @@ import { turnsOf } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
+import { type Attention, AttentionList } from './attention.ts';
 import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
+import { LateTurns } from './late.ts';
 import { EnvelopeTally, type Figures } from './tally.ts';
 
 export type GroupFigures = GroupKey & Figures;
 
 export interface StatisticsReport extends Figures {
+  /** Whatever the period. */
+  attention: Attention;
   /** The earliest possible creation time, ISO 8601; null for no limit. */
   since: string | null;
   until: string;
@@ -33,25 +37,33 @@ export interface ReportDetails {
 }
 
 export interface ReportOptions {
-  /** In ms, like all times here. */
+  /** The earliest and the latest creation time of the envelopes whose figures are reported. In ms, like all times here. */
   since: number | null;
-  until: number;
+  until: number | null;
   now: number;
   by: GroupBy | undefined;
 }
 
-/** Computes the statistics of the selected envelopes that were sent. */
+/**
+ * Computes the figures of the selected envelopes that were created in the period and sent, and finds the selected ones that need
+ * attention, whatever their age. All envelopes count as history.
+ */
 export async function measure(
   { envelopes, isSelected }: AccountEnvelopes,
   { since, until, now, by }: ReportOptions,
 ): Promise<{ report: StatisticsReport; details: ReportDetails }> {
+  const attention = new AttentionList(now);
+  const late = new LateTurns({ now });
   const total = new EnvelopeTally(now);
   const groups = new Groups(now, by);
   const weeks = new Weeks();
   const openAges: number[] = [];
   for await (const envelope of envelopes) {
-    if (!wasSent(envelope) || !isSelected(envelope)) continue;
     const turns = turnsOf(envelope);
+    const isOne = isSelected(envelope);
+    late.add(envelope, turns, isOne);
+    attention.add(envelope, isOne);
+    if (!isOne || !wasSent(envelope) || !isCreatedWithin(envelope, since, until)) continue;
     const outcome = total.addEnvelope(envelope, turns);
     groups.add(envelope, turns);
     weeks.add(envelope);
@@ -60,8 +72,9 @@ export async function measure(
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
     report: {
+      attention: attention.list(late.list()),
       since: since === null ? null : iso(since),
-      until: iso(until),
+      until: iso(until ?? now),
       ...total.figures(),
       groups: groups.figures(),
     },
@@ -76,6 +89,12 @@ export async function measure(
 /** Returns true for an envelope that was sent. Drafts and canceled drafts never were. */
 function wasSent(envelope: Envelope): boolean {
   return envelope.status !== 'DRAFT' && !isVoid(envelope);
+}
+
+/** Without limits, an envelope without a time counts, too. */
+function isCreatedWithin({ createdAt }: Envelope, since: number | null, until: number | null): boolean {
+  const created = timeOf(createdAt);
+  return (since === null || created >= since) && (until === null || created <= until);
 }
 
 class Groups {

@@ -20,8 +20,6 @@ export interface TurnSamples {
 
 /** How long a turn usually takes, in ms. `fixed`: given by the user. */
 export interface UsualTime {
-  /** Null without samples. */
-  medianMs: number | null;
   percentileMs: number;
   basis: SampleBasis | 'fixed';
   samples: number;
@@ -101,7 +99,6 @@ export class TurnHistory {
   usualTime(kind: TurnKind, percent: number): UsualTime {
     const { basis, durations } = this.samplesOf(kind);
     return {
-      medianMs: percentile(durations, 50),
       percentileMs: percentile(durations, percent) ?? DEFAULT_USUAL_MS,
       basis,
       samples: durations.length,

@@ -2,9 +2,9 @@
 export const LISTEN = { host: '127.0.0.1', port: 4242, path: '/webhooks' } as const;
 /** The time limit for an application's response to a forward. */
 export const FORWARD_TIMEOUT_MS = 30_000;
-/** How long forwarding continues after a listener is stopped. */
-export const DRAIN_MS = 10_000;
+/** How long a stopped listener waits for open forwards. */
+export const STOP_TIMEOUT_MS = 10_000;
 /** The time limit for a receiver's response to a check of `events drill`. */
 export const DRILL_TIMEOUT_MS = 5_000;
-/** The time span that `events gaps` compares, and how old a change must be before its missing event is reported. */
-export const GAPS = { spanMs: 86_400_000, graceMs: 60_000 } as const;
+/** How long deliveries are kept in the journal. */
+export const RETENTION_MS = 400 * 86_400_000;

@@ -1,28 +1,25 @@
-import { DayJournal } from '../journal/day-journal.ts';
+import { DayJournal, removeOldDays } from '../journal/day-journal.ts';
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
+import { DAY_MS, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './defaults.ts';
 import { Forwarding } from './forward/forwarding.ts';
-import { Health } from './health/health.ts';
-import { type HealthServer, startHealthServer } from './health/server.ts';
+import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
-import { CoverageLog } from './journal/coverage.ts';
 import { readEvents } from './journal/event-journal.ts';
-import { EVENTS_FORMAT, type EventRecord, recordOf } from './journal/record.ts';
-import { removeExpiredDays } from './journal/retention.ts';
+import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordOf } from './journal/record.ts';
+import { LimitedWarning } from './limited-warning.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
-import { retryWhilePortIsTaken } from './open-port.ts';
 import type { Delivery } from './receive/delivery.ts';
-import { FailureReports } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
-import { RefusalBudget } from './receive/refusal-budget.ts';
-import { keepTunnelOpen } from './tunnel.ts';
+import { openTunnel, type Tunnel } from './tunnel.ts';
 
 /**
  * Receives webhooks until the signal aborts, and yields what happens. A delivery is stored in the journal before it is
  * acknowledged and yielded. A slow consumer doesn't delay responses.
  * @throws UsageError before `ready` if it can't listen or write its journal; after the summary, the error of a tunnel that
- * broke down.
+ * ended.
  */
 export async function* listen(
   options: ListenerOptions,
@@ -43,139 +40,117 @@ export async function* listen(
   }
 }
 
+/** The number of refused deliveries recorded per day (UTC), about 17 MB at most. A wrong secret is noticed long before. */
+const MAX_RECORDED_REFUSALS = 1_000;
+
 class Listener {
   readonly #options: ListenerOptions;
   readonly #channel: Channel<ListenEvent>;
-  /** When `append` resolves, the record is on disk. */
-  readonly #journal: DayJournal<EventRecord>;
-  readonly #coverage: CoverageLog;
+  /** When `append` resolves, the entry is on disk. */
+  readonly #journal: DayJournal<JournalEntry>;
   readonly #forwarding: Forwarding;
-  readonly #failures: FailureReports;
-  readonly #refusals: RefusalBudget;
   readonly #health: Health;
   readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
-  /** Warnings about damaged files, reported once it listens. */
-  readonly #damaged: string[] = [];
+  readonly #elsewhere: LimitedWarning;
+  readonly #dropped: LimitedWarning;
+  readonly #unrecorded: LimitedWarning;
+  readonly #notStored: LimitedWarning;
+  /** The number of deliveries that got a 500 since the last one that was stored. */
+  #failures = 0;
+  #refusals = { day: Number.NaN, count: 0 };
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
 
   constructor(options: ListenerOptions, channel: Channel<ListenEvent>) {
-    const { clock, eventsFolder, forwardsFolder, forwardTo, forwardTimeoutMs } = options;
+    const { clock, eventsFolder, forwardTo, tunnel } = options;
     this.#options = options;
     this.#channel = channel;
     this.#journal = new DayJournal(eventsFolder, EVENTS_FORMAT, clock);
-    this.#coverage = new CoverageLog(eventsFolder, this.#journal.name, clock);
-    this.#failures = new FailureReports(clock, (message) => this.#warn(message));
-    this.#refusals = new RefusalBudget(clock, (message) => this.#warn(message));
+    const warn = (message: string) => this.#warn(message);
+    const limited = () => new LimitedWarning(clock, warn);
+    this.#elsewhere = limited();
+    this.#dropped = limited();
+    this.#unrecorded = limited();
+    this.#notStored = limited();
     this.#forwarding = new Forwarding({
-      folder: forwardsFolder,
+      journal: this.#journal,
       urls: [...new Set(forwardTo)],
-      timeoutMs: forwardTimeoutMs,
       clock,
       onResult: (result) => {
-        this.#health.forwarded(result);
         this.#inspector?.forwarded(result);
         channel.push({ type: 'forward', result });
       },
-      warn: (message) => this.#warn(message),
+      warn,
     });
     this.#health = new Health({
       clock,
       checkJournal: () => this.#journal.check(),
-      forwarding: this.#forwarding.queue,
-      ...options.health,
+      oldestForward: () => this.#forwarding.queue.oldest,
+      hasTunnel: tunnel !== undefined,
     });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const receiver = await this.#start(signal);
-    if (receiver !== undefined) this.#announce(receiver.url);
+    const receiver = await this.#start();
     const stopping = new AbortController();
     const over = AbortSignal.any([signal, stopping.signal]);
-    const tidying = this.#tidy(over);
-    const tunnel = receiver === undefined ? Promise.resolve() : this.#keepTunnelOpen(receiver.url, over);
+    const removing = this.#removeOldDeliveries(over);
+    const tunnel = this.#runTunnel(receiver.url, over);
     try {
-      await Promise.race([aborted(signal), tunnel.then(() => aborted(signal))]);
+      await Promise.race([aborted(signal), tunnel]);
     } finally {
       stopping.abort();
-      this.#health.stopping();
-      await this.#coverage.close();
-      await receiver?.close();
-      this.#failures.finish();
-      await tidying;
-      await this.#drain();
+      await receiver.close();
+      await removing;
+      await this.#stop();
       await tunnel.catch(() => undefined);
-      await this.#healthServer?.close();
       this.#channel.push({ type: 'summary', ...this.#count });
     }
   }
 
-  /** Starts the receiver. Returns undefined if it was stopped before it could listen. */
-  async #start(signal: AbortSignal): Promise<Receiver | undefined> {
+  async #start(): Promise<Receiver> {
+    const { eventsFolder, verify, healthPort, host, inspect } = this.#options;
+    const damaged: string[] = [];
     try {
       // Nothing may be acknowledged before the journal is open.
       await this.#journal.open();
-      const seen = await this.#forwarding.recall(this.#journal.name, this.#options.eventsFolder, (message) =>
-        this.#damaged.push(message),
-      );
-      if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
-      const { health, host } = this.#options;
-      if (health !== undefined)
-        this.#healthServer = await startHealthServer(this.#health, { host, port: health.port });
-      return await this.#receive(seen, signal);
-    } catch (error) {
-      await this.#forwarding.stop(0);
-      await this.#inspector?.close();
-      await this.#healthServer?.close();
-      await this.#journal.close();
-      throw error;
-    }
-  }
-
-  /** Starts to receive. If the port is in use, fails immediately, or with health checks reports that and waits. */
-  async #receive(seen: string[], signal: AbortSignal): Promise<Receiver | undefined> {
-    const { clock, health } = this.#options;
-    const start = async () => {
+      const seen = await this.#forwarding.recall(eventsFolder, (message) => damaged.push(message));
+      if (inspect) this.#inspector = await this.#inspect();
+      if (healthPort !== undefined)
+        this.#healthServer = await startHealthServer(this.#health, { host, port: healthPort });
       const receiver = await startReceiver({
         ...this.#options,
         seen,
         onDelivery: (delivery) => this.#take(delivery),
         onFailure: (error) => this.#fail(error),
-        onDropped: () => this.#drop(),
+        onElsewhere: (path) => this.#reportElsewhere(path),
+        onDropped: () =>
+          this.#dropped.report(() => 'Too many open connections. New connections are being closed.'),
       });
-      this.#health.port(undefined);
+      const { url } = receiver;
+      this.#inspector?.listensAt(url);
+      const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
+      this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
+      for (const message of damaged) this.#warn(message);
+      this.#forwarding.start();
       return receiver;
-    };
-    if (signal.aborted) return undefined;
-    if (health === undefined) return start();
-    let isReported = false;
-    return retryWhilePortIsTaken(start, { clock, signal }, (message) => {
-      this.#health.port(message);
-      const at = this.#healthServer?.url ?? '';
-      if (!isReported) this.#warn(`${message} Retrying every second; health check: ${at}.`);
-      isReported = true;
-    });
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
   }
 
   /** Starts the inspector with today's deliveries. Its code is loaded only when it is needed. */
-  async #inspect(): Promise<Inspector | undefined> {
-    const { inspect, forwardTo, forwardTimeoutMs } = this.#options;
-    if (inspect === undefined) return undefined;
+  async #inspect(): Promise<Inspector> {
+    const { forwardTo } = this.#options;
     const { startInspector } = await import('./inspector/server.ts');
     return startInspector({
       ...this.#options,
-      ...inspect,
       targets: forwardTo,
-      timeoutMs: forwardTimeoutMs,
+      timeoutMs: FORWARD_TIMEOUT_MS,
       earlier: this.#today(),
       onReplay: (result) => this.#channel.push({ type: 'forward', result }),
     });
-  }
-
-  async #openInspector(listensAt: string): Promise<Inspector | undefined> {
-    this.#inspector ??= await this.#inspect();
-    this.#inspector?.listensAt(listensAt);
-    return this.#inspector;
   }
 
   /** Yields today's reported deliveries, newest first. */
@@ -186,105 +161,109 @@ class Listener {
       if (record.reason !== null || this.#isWanted(record.event)) yield record;
   }
 
-  #announce(url: string): void {
-    const { verify } = this.#options;
-    this.#coverage.begin(url);
-    this.#inspector?.listensAt(url);
-    const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
-    this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
-    for (const message of this.#damaged.splice(0)) this.#warn(message);
-    const { backlog: pending } = this.#forwarding;
-    if (pending > 0) this.#channel.push({ type: 'backlog', pending });
-    this.#forwarding.start();
-    let opening: Promise<Inspector | undefined> | undefined;
-    this.#options.onControls?.({
-      tryForwardsNow: () => this.#forwarding.queue.retryNow(),
-      openInspector: () => {
-        opening ??= this.#openInspector(url);
-        return opening;
-      },
-    });
+  /** Runs the tunnel until the signal aborts; without a tunnel, waits for the signal. @throws when the tunnel ends by itself */
+  async #runTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
+    const { clock, tunnel: line } = this.#options;
+    if (line === undefined) return aborted(signal);
+    let tunnel: Tunnel | undefined;
+    try {
+      tunnel = await openTunnel(line, { listensAt, clock, signal });
+      this.#health.tunnelOpened();
+      this.#channel.push({ type: 'tunnel', url: tunnel.url });
+      await Promise.race([aborted(signal), tunnel.ended]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      await tunnel?.close();
+    }
   }
 
-  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks permanently. */
-  async #keepTunnelOpen(listensAt: string, signal: AbortSignal): Promise<void> {
-    const { clock, tunnel: line, health } = this.#options;
-    if (line === undefined) return;
-    let tunnelUrl: string | undefined;
-    await keepTunnelOpen(line, {
-      listensAt,
-      clock,
-      signal,
-      restarts: health !== undefined,
-      onUp: (url) => {
-        tunnelUrl = url;
-        this.#coverage.begin(url);
-        this.#health.tunnelUp();
-        this.#channel.push({ type: 'tunnel', url });
-      },
-      onDown: (error, message) => {
-        if (tunnelUrl !== undefined) this.#coverage.end(tunnelUrl);
-        this.#health.tunnelDown(error);
-        this.#warn(message);
-      },
-    });
-  }
-
-  /** Deletes old days of the journals. */
-  async #tidy(signal: AbortSignal): Promise<void> {
-    const { keepMs } = this.#options;
-    if (keepMs === undefined) return;
-    await removeExpiredDays({
-      ...this.#options,
-      keepMs,
-      signal,
-      onRemoved: (days) => this.#channel.push({ type: 'removed', days }),
-      onFailure: (error) => this.#warn(messageOf(error)),
-    });
+  /** Deletes expired deliveries, immediately and then once a day. */
+  async #removeOldDeliveries(signal: AbortSignal): Promise<void> {
+    const { clock, eventsFolder } = this.#options;
+    while (!signal.aborted) {
+      await removeOldDays(eventsFolder, clock.now() - RETENTION_MS).catch((error: unknown) =>
+        this.#warn(messageOf(error)),
+      );
+      await clock.sleep(DAY_MS, signal).catch(() => undefined);
+    }
   }
 
   /** Stores a delivery in the journal. It is acknowledged only after that. */
   async #take(delivery: Delivery): Promise<void> {
     const { reason, event, verified, duplicate, receivedAt } = delivery;
-    const isWanted = this.#isWanted(event);
-    const isTaken = reason === null && isWanted;
-    const kept = reason === null ? delivery : this.#refusals.admit(delivery);
-    const { downloadTo } = this.#options;
-    const record =
-      kept && recordOf(kept, isTaken ? { owedTo: this.#forwarding.queue.targets, downloadTo } : {});
-    const place = record && (await this.#journal.append(record));
-    this.#failures.succeeded();
+    const isRecorded = reason === null || this.#recordsRefusal();
+    const isForwarded = reason === null && this.#isWanted(event);
+    const record = recordOf(delivery, isForwarded ? this.#forwarding.queue.targets : []);
+    const place = isRecorded ? await this.#journal.append(record) : undefined;
+    this.#recover();
     this.#health.received(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
     this.#count.refused += Number(reason !== null);
     this.#count.duplicates += Number(duplicate);
-    if (!kept || !record || !place || (reason === null && !isWanted)) return;
+    if (place === undefined || (reason === null && !this.#isWanted(event))) return;
     this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
-    this.#channel.push({ type: 'delivery', delivery: kept, place });
-    if (isTaken) this.#forwarding.enqueue(delivery, place);
+    this.#channel.push({ type: 'delivery', delivery, place });
+    if (isForwarded) this.#forwarding.enqueue(record, place);
+  }
+
+  /** Returns whether to record another refused delivery. Anyone can send those, so they must not fill the disk. */
+  #recordsRefusal(): boolean {
+    const day = Math.floor(this.#options.clock.now() / DAY_MS);
+    if (day !== this.#refusals.day) this.#refusals = { day, count: 0 };
+    this.#refusals.count++;
+    if (this.#refusals.count <= MAX_RECORDED_REFUSALS) return true;
+    this.#unrecorded.report(
+      (count) =>
+        `Over ${grouped(MAX_RECORDED_REFUSALS)} deliveries were refused today; ${grouped(count)} more only counted. For the rest of the day (UTC), no others are recorded.`,
+    );
+    return false;
   }
 
   /** Reports a delivery that got a 500. */
   #fail(error: unknown): void {
-    this.#coverage.interrupt();
-    this.#failures.failed(error);
-    this.#health.failed(error);
+    this.#failures++;
+    this.#notStored.report(
+      (count) =>
+        `${deliveriesText(count)} rejected with 500, so that the sender retries: ${messageOf(error)}`,
+    );
   }
 
-  #drop(): void {
-    this.#coverage.interrupt();
-    if (this.#health.dropped()) this.#warn('Too many open connections. New connections are being closed.');
+  /** Reports that deliveries are stored again. */
+  #recover(): void {
+    if (this.#failures === 0) return;
+    this.#warn(
+      `Deliveries are being stored again. In the meantime, ${deliveriesText(this.#failures)} rejected with 500.`,
+    );
+    this.#failures = 0;
+    this.#notStored.reset();
   }
 
-  async #drain(): Promise<void> {
-    const { pending } = this.#forwarding.queue;
-    if (pending > 0) this.#channel.push({ type: 'draining', pending });
-    await this.#forwarding.stop(this.#options.drainMs);
+  #reportElsewhere(path: string): void {
+    this.#elsewhere.report((count) => {
+      const what =
+        count === 1 ? `A request to ${path} was` : `${grouped(count)} requests, such as to ${path}, were`;
+      return `${what} refused with 404. Webhooks are received at ${this.#options.path}.`;
+    });
+  }
+
+  /** Waits for open forwards and reports what is left. */
+  async #stop(): Promise<void> {
+    if (this.#failures > 0) this.#warn(`${deliveriesText(this.#failures)} rejected with 500.`);
+    if (this.#forwarding.queue.pending > 0)
+      this.#channel.push({
+        type: 'notice',
+        message: 'Waiting for open forwards. Press Ctrl-C again to stop now.',
+      });
+    await this.#forwarding.stop(STOP_TIMEOUT_MS);
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
     await this.#inspector?.close();
-    const rest = this.#refusals.rest();
-    if (rest) await this.#journal.append(recordOf(rest)).catch(() => undefined);
-    await this.#journal.close();
+    await this.#healthServer?.close();
+    await this.#journal.close().catch(() => undefined);
   }
 
   #isWanted(event: string | null): boolean {
@@ -295,4 +274,9 @@ class Listener {
   #warn(message: string): void {
     this.#channel.push({ type: 'warning', message });
   }
+}
+
+/** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
+export function deliveriesText(count: number): string {
+  return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
 }

@@ -17,17 +17,9 @@ const SIGNER_EVENTS = new Set<string>([
   'envelope.declined',
 ] satisfies EventName[]);
 
-/** The prefixes of envelope IDs made up by a drill or a trigger. */
-const SAMPLE_ID_PREFIXES = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
-
 /** Returns a random envelope ID that doesn't exist in any service. */
-export function sampleEnvelopeId(by: keyof typeof SAMPLE_ID_PREFIXES): string {
-  return `${SAMPLE_ID_PREFIXES[by]}${randomBytes(8).toString('hex')}`;
-}
-
-/** Returns true for an envelope ID made up by a drill or a trigger. */
-export function isSampleId(envelopeId: string): boolean {
-  return Object.values(SAMPLE_ID_PREFIXES).some((prefix) => envelopeId.startsWith(prefix));
+export function sampleEnvelopeId(by: 'drill' | 'trigger'): string {
+  return `env_${by}_${randomBytes(8).toString('hex')}`;
 }
 
 /**

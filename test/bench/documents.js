@@ -135,7 +135,8 @@ async function environment(folder, server) {
     'bench',
     '--base-url',
     'http://127.0.0.1:9/v1',
-    '--api-key-stdin',
+    '--api-key-file',
+    '-',
     '--no-verify',
   ];
   const storage = ['--bucket', server.bucket, '--endpoint', server.endpoint];

@@ -85,7 +85,7 @@ async function figures(folder, name, envelopes) {
 
 async function start(folder, name) {
   const state = ['--data', join(folder, name), '--port', '0', '--rate-limit', '100000000/15m'];
-  const words = [BIN, 'sandbox', 'start', ...state, '--no-save-profile', '--json'];
+  const words = [BIN, 'sandbox', 'start', ...state, '--json'];
   const child = spawn(process.execPath, words, { env: homeIn(folder), stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const { baseUrl, apiKey } = JSON.parse(line);

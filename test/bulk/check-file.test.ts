@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
 import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
-import { exampleFile } from '../../src/commands/bulk/template.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import type { ReadOptions } from '../../src/tables/table-file.ts';
 
@@ -57,24 +56,6 @@ describe('placeholders', () => {
     expect(subjects).toEqual(['Bo and Ada']);
     expect((await emails(header + row, { subject: '{name}' })).problems).toHaveLength(1);
     expect((await emails(`${header}a@b.c,Ada,,\n`, { subject: '{name}' })).subjects).toEqual(['Ada']);
-  });
-
-  it('name exactly one of several columns whose names differ only in case', async () => {
-    const file = 'email,name,meta.Deal,meta.deal\nada@b.c,Ada,upper,lower\n';
-    expect((await emails(file, { subject: '{meta.deal} {Deal}' })).subjects).toEqual(['lower upper']);
-    expect((await emails(file, { subject: '{DEAL}' })).problems).toHaveLength(1);
-  });
-
-  it('name a metadata key that contains a dot, or a value in a nested object', async () => {
-    const row = { signers: [{ email: 'ada@b.c', name: 'Ada' }], metadata: { 'a.b': 'dot' } };
-    expect((await emails(JSON.stringify(row), { subject: '{meta.a.b}' })).subjects).toEqual(['dot']);
-    const nested = { ...row, metadata: { a: { b: 'inner' } } };
-    expect((await emails(JSON.stringify(nested), { subject: '{meta.a.b}' })).subjects).toEqual(['inner']);
-  });
-
-  it('are not suggested if the file has no such column', async () => {
-    const { problems } = await emails('email,name,subject\nada@b.c,Ada,{role}\n');
-    expect(problems).toEqual([expect.not.stringContaining('did you mean')]);
   });
 
   it.each([
@@ -133,12 +114,6 @@ describe('a CSV file', () => {
       [3, 'a@b.c', 7],
       [6, 'd@e.f', undefined],
     ]);
-  });
-
-  it.each([[';'], ['\t']])('may begin with blank lines: columns separated by %j', async (delimiter) => {
-    const text = ['', ' \t', 'email;name', 'a@b.c;Bo', ''].join('\r\n').replaceAll(';', delimiter);
-    const { rows } = await check(text, 1);
-    expect(rows.map(({ line, envelope }) => [line, envelope.signers[0]?.name])).toEqual([[4, 'Bo']]);
   });
 
   it('keeps quoted line breaks, quotes, and delimiters, and the line numbers of later rows', async () => {
@@ -202,13 +177,6 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('lists all columns once when it has no suggestion', async () => {
-    const [company, department] = await problems('email,company,department\na@b.c,x,y\n');
-    for (const name of ['email', 'signer20_', 'template_id', 'request_id', 'meta.KEY'])
-      expect(company).toContain(name);
-    expect(department).not.toContain('meta.KEY');
-  });
-
   it('is refused if its first line is data', async () => {
     expect(await problems('ada@example.com,Ada\nbo@example.com,Bo\n')).toEqual([
       expect.stringMatching(/^1 : .*email,name$/),
@@ -250,17 +218,6 @@ describe('a CSV file', () => {
     expect(report.warnings.first).toMatchObject([{ line: 2, column }]);
   });
 
-  it.each([
-    ['meta.order', '#4711'],
-    ['name', 'E+J Gallo'],
-    ['subject', 'Offer #7: 20% off!'],
-    ['message', '= = ='],
-    ['meta.n', '12345678901234'],
-  ])('does not warn about %s: %s', async (column, cell) => {
-    const { report } = await check(`email,${column}\na@b.c,${cell}\n`);
-    expect([report.problems.count, report.warnings.count]).toEqual([0, 0]);
-  });
-
   it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
     expect(await problems('email,name\na@b.c,Ada, Countess\na@b.d\n')).toEqual([
       expect.stringMatching(/^2 : .* 3 cells, .* 2; .*","/),
@@ -284,11 +241,6 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('is reported with its first fifty errors and the number of the others', async () => {
-    const { report } = await check(`email\n${'nope\n'.repeat(70)}`);
-    expect([report.problems.first.length, report.problems.count]).toEqual([50, 70]);
-  });
-
   it.each([
     ['a@gmial.com', 'gmail.com'],
     ['a@gmail.con', 'gmail.com'],
@@ -302,16 +254,6 @@ describe('a CSV file', () => {
     expect(report.warnings.first.map(({ text }) => text)).toEqual(
       meant === undefined ? [] : [expect.stringContaining(`mean ${meant}?`)],
     );
-  });
-
-  it('has the same fingerprint in any notation', async () => {
-    const [a, b, c] = await Promise.all([
-      check('email,name\na@b.c,Ada\n'),
-      check('\ufeffname;email\r\nAda;a@b.c\r\n'),
-      check('email,name\na@b.c,Eda\n'),
-    ]);
-    expect(a.report.fingerprint).toBe(b.report.fingerprint);
-    expect(a.report.fingerprint).not.toBe(c.report.fingerprint);
   });
 });
 
@@ -346,11 +288,6 @@ describe('a JSON Lines file', () => {
     ]);
   });
 
-  it('may contain the fields that an export added', async () => {
-    const { rows, report } = await check('{"signers":[{"email":"a@b.c"}],"esign_error":"x"}');
-    expect([report.problems.count, rows.length]).toEqual([0, 1]);
-  });
-
   it('has at most twenty signers per row', async () => {
     const signers = Array.from({ length: 21 }, (_, index) => ({ email: `s${index}@b.c` }));
     expect(await problems(JSON.stringify({ signers }))).toEqual([
@@ -376,12 +313,3 @@ describe('an unreadable file', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(message) as unknown });
   });
 });
-
-it.each(['csv', 'jsonl'] as const)(
-  'creates an example as %s with rows that have no request IDs',
-  async (format) => {
-    const { rows, report } = await check(exampleFile(format, 'tmpl_1', ['Tenant', 'Landlord']));
-    expect(report.problems.first).toEqual([]);
-    expect(rows.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);
-  },
-);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { campaign } from '../support/bulk-campaign.ts';
 
-/** A few seconds of the campaign in `test/faults/bulk-never-twice.test.ts`. */
+/** A few seconds of the campaign in `test/nightly/bulk-never-twice.test.ts`. */
 const RUNS = Number(process.env.CAMPAIGNS ?? 10);
 const FIRST_SEED = Number(process.env.FAULT_SEED ?? 1);
 

@@ -1,10 +1,8 @@
-import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
-import { deleteLeftoverPlans } from '../../src/bulk/leftover-plans.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { filesOf, openRun, readRun, runStatusOf } from '../../src/bulk/runs.ts';
-import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { isPrivate } from '../support/private.ts';
 import { Runs } from './rig.ts';
 
@@ -66,14 +64,6 @@ describe('a run', () => {
     expect(service.counts.looks).toBeLessThan(6);
   });
 
-  it('finds rows with lost responses if the service changes the case of metadata keys', async () => {
-    const { service } = runs;
-    service.behavior = { create: (n) => (n % 4 === 0 ? 'lose' : undefined), lowerCase: true };
-    const { ending } = await runs.work(await runs.begin(8, 'two-step'));
-    expect(ending).toEqual({ kind: 'finished' });
-    expect(service.statuses()).toEqual({ SENT: 8 });
-  });
-
   it('creates rows again whose envelopes are not found', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
@@ -112,49 +102,6 @@ describe('a run', () => {
     expect(service.statuses()).toEqual({ SENT: 3, IN_PROGRESS: 1 });
   });
 
-  it("finishes if a second draft can't be canceled, and reports it", async () => {
-    const { service } = runs;
-    service.behavior = {
-      create: (n) => (n === 2 ? 'lose' : undefined),
-      cancel: () => ({ status: 400, code: 'INVALID_STATE' }),
-      lagMs: 2_000,
-    };
-    const { ending, reported } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
-    expect(ending).toEqual({ kind: 'finished' });
-    expect(reported.filter(({ ok }) => !ok)).toMatchObject([
-      { row: 2, envelopeId: 'env_2', status: 'DRAFT', error: { code: 'SECOND_ENVELOPE' } },
-    ]);
-    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, DRAFT: 1 }]);
-  });
-
-  it('waits for a failing service during the search for rows', async () => {
-    const { service } = runs;
-    service.behavior = {
-      create: (n) => (n === 2 ? 'lose' : undefined),
-      list: (n) => (n <= 14 ? 'refuse' : undefined),
-    };
-    const { ending, notices } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
-    expect(ending).toEqual({ kind: 'finished' });
-    expect(notices.join(' ')).toContain('responding again');
-    expect(service.counts.creates).toBe(3);
-    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
-  });
-
-  it('never creates a row twice with --one-step: the outcome is unknown, and a resume searches first', async () => {
-    const { service } = runs;
-    service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
-    const id = await runs.begin(3, 'one-step');
-    const first = await runs.work(id);
-    expect(first.ending).toMatchObject({
-      kind: 'stopped',
-      error: expect.any(UnknownOutcomeError) as unknown,
-    });
-    expect(service.counts.creates).toBe(3);
-    const second = await runs.work(id);
-    expect(second.ending).toEqual({ kind: 'finished' });
-    expect([service.counts.creates, service.mails]).toEqual([3, once(3)]);
-  });
-
   it('fails a row that the service refuses, and completes the others', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n === 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
@@ -188,35 +135,6 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
   });
 
-  it('continues without a walk after it stopped at the given number of failures or requests', async () => {
-    const { service } = runs;
-    service.behavior = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
-    const id = await runs.begin(12, 'two-step');
-    const failed = await runs.work(id, { stopOnError: 2, concurrency: 1 });
-    expect(failed.ending).toMatchObject({ kind: 'stopped', error: { code: 'STOP_ON_ERROR' } });
-    const limited = await runs.work(id, { maxRequests: 5, concurrency: 1 });
-    expect(limited.ending).toMatchObject({ kind: 'stopped', error: expect.any(StoppedError) as unknown });
-    const before = service.counts.creates;
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect(service.statuses()).toEqual({ SENT: 10 });
-    expect(service.counts.creates - before).toBeGreaterThan(0);
-  });
-
-  it('names a limit of requests that suffices if searching the list uses up the given one', async () => {
-    const { service } = runs;
-    for (let n = 1; n <= 250; n++) service.put({ metadata: { n } });
-    const id = await runs.begin(4, 'two-step', { entries: [] });
-    const limited = await runs.work(id, { maxRequests: 3 });
-    expect(service.mails.size).toBe(0);
-    const error = limited.ending.kind === 'stopped' ? limited.ending.error : undefined;
-    const hint = error instanceof StoppedError ? error.hint : undefined;
-    const enough = Number(/--max-requests (\d+)/.exec(hint ?? '')?.[1]);
-    const { ending } = await runs.work(id, { maxRequests: enough });
-    expect([ending, service.mails.size]).toMatchObject([{ error: { hint: undefined } }, 1]);
-    await runs.work(id, { maxRequests: enough - 1 });
-    expect(service.mails.size).toBe(1);
-  });
-
   it('leaves a consistent journal when a signal stops it', async () => {
     const { service } = runs;
     const controller = new AbortController();
@@ -232,44 +150,6 @@ describe('a run that stops', () => {
     service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
-  });
-
-  it('leaves few rows in doubt after an outage, and a resume resolves them', async () => {
-    const { service } = runs;
-    service.behavior = { create: (n) => (n > 10 ? 'refuse' : undefined) };
-    const id = await runs.begin(200, 'two-step');
-    const { ending, notices } = await runs.work(id);
-    expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(ServiceError) as unknown });
-    expect(notices.join('\n')).toMatch(/UNAVAILABLE\. .* \d+ second/);
-    expect(service.counts.creates).toBeLessThan(60);
-    service.behavior = {};
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.mails, service.statuses()]).toEqual([once(200), { SENT: 200 }]);
-  });
-
-  it('leaves the rest to a resume when the journal is full', async () => {
-    const { service } = runs;
-    const id = await runs.begin(20, 'two-step');
-    const run = await runs.take(id);
-    let left = 12;
-    const note = run.note.bind(run);
-    run.note = (entry) =>
-      left-- > 0 ? note(entry) : Promise.reject(new JournalError("Can't write the journal."));
-    const { processRun } = await import('../../src/bulk/run.ts');
-    if (runs.client === undefined) throw new Error('not open');
-    const ending = await processRun(run, {
-      client: runs.client,
-      ids: runs.ids(runs.client),
-      concurrency: 4,
-      maxOutageMs: 60_000,
-      signal: new AbortController().signal,
-      redact: (text) => text,
-      observer: { row: () => undefined, notice: () => undefined },
-    });
-    await run.close();
-    expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(JournalError) as unknown });
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
   });
 });
 
@@ -328,33 +208,6 @@ describe('a run that was killed', () => {
     expect(results.every(({ ok, status }) => ok && status === 'SENT')).toBe(true);
   });
 
-  it('uses the IDs in the journal if its sent envelopes are not listed yet, and creates nothing', async () => {
-    const { service } = runs;
-    const id = await runs.begin(1, 'two-step', {
-      entries: [announced(1), { type: 'created', row: 1, id: 'env_1' }],
-    });
-    service.put({ metadata: marks(id, 1), status: 'SENT', listedFrom: Number.POSITIVE_INFINITY });
-    await runs.work(id);
-    expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
-  });
-
-  it('completes a row without sending it again if somebody else sent its draft', async () => {
-    const { service } = runs;
-    const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
-    service.put({ metadata: marks(id, 1), status: 'SENT' });
-    await runs.work(id);
-    expect([service.counts.creates, service.counts.sends, service.mails]).toEqual([0, 0, once(1)]);
-  });
-
-  it('fails a row whose draft the service refuses to send', async () => {
-    const { service } = runs;
-    service.behavior = { send: (n) => (n === 2 ? { status: 400, code: 'INVALID_STATE' } : undefined) };
-    const id = await runs.begin(3, 'two-step');
-    const { reported } = await runs.work(id, { concurrency: 1 });
-    expect(reported.filter(({ ok }) => !ok)).toMatchObject([{ row: 2, error: { code: 'INVALID_STATE' } }]);
-    expect(service.statuses()).toEqual({ SENT: 2, DRAFT: 1 });
-  });
-
   it('fails a row whose draft somebody canceled, or creates it again if it was not recorded', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
@@ -366,44 +219,9 @@ describe('a run that was killed', () => {
     expect(service.mails).toEqual(once(1));
     expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
   });
-
-  it('keeps existing envelopes with --one-step, and creates missing ones only a minute later', async () => {
-    const { service } = runs;
-    const id = await runs.begin(2, 'one-step', { entries: [announced(2)] });
-    service.put({ metadata: marks(id, 1), status: 'SENT' });
-    const before = service.clock.now();
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.counts.creates, service.mails]).toEqual([1, once(2)]);
-    expect(Date.parse(service.stored[1]?.createdAt ?? '') - before).toBeGreaterThanOrEqual(60_000);
-  });
-
-  it('ignores an incomplete line of the journal', async () => {
-    const { service } = runs;
-    const id = await runs.begin(2, 'two-step', {
-      entries: [announced(2), { type: 'created', row: 1, id: 'env_1' }],
-    });
-    service.put({ metadata: marks(id, 1) });
-    await appendFile(filesOf(runs.root, id).journal, '{"type":"done","row":1,"id":"env_1","sta');
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect(service.mails).toEqual(once(2));
-  });
 });
 
 describe('the files of a run', () => {
-  it.each([0, 10])(
-    'are needed unless the entry of its end is complete: %d bytes are missing',
-    async (missing) => {
-      const id = await runs.begin(2, 'draft');
-      const { journal, plan } = filesOf(runs.root, id);
-      const rows = await readFile(plan);
-      await runs.work(id);
-      await writeFile(plan, rows);
-      await truncate(journal, (await readFile(journal)).length - missing);
-      await deleteLeftoverPlans(runs.root);
-      expect(await readFile(plan).catch(() => undefined)).toEqual(missing > 0 ? rows : undefined);
-    },
-  );
-
   it('are refused and left unchanged if another version wrote them or if they are damaged in the middle', async () => {
     const id = await runs.begin(2, 'two-step', { entries: [announced(2)] });
     const { journal, plan } = filesOf(runs.root, id);
@@ -423,13 +241,6 @@ describe('the files of a run', () => {
     expect(runs.service.mails.get('2')).toBeUndefined();
     await rm(plan);
     expect((await runs.work(id)).ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
-  });
-
-  it('can be resumed when it has finished, with no effect', async () => {
-    const id = await runs.begin(2, 'two-step');
-    await runs.work(id);
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([runs.service.mails, runs.service.counts.creates]).toEqual([once(2), 2]);
   });
 
   it('can be used by only one run at a time', async () => {
@@ -492,37 +303,14 @@ describe('the rows of an earlier run', () => {
     runs.service.counts.gets = 0;
   });
 
-  it('count after one read', async () => {
-    expect((await earlierRows(...rows)).size).toBe(30);
-    expect(runs.service.counts.gets).toBe(1);
-  });
-
   it('count even if some of its envelopes were deleted', async () => {
     for (const place of [29, 15, 4, 0]) removeAt(place);
     expect((await earlierRows(...rows)).size).toBe(30);
-  });
-
-  it('count in a file that contains only the row of a deleted envelope', async () => {
-    const first = (await earlierRows(1)).get(1)?.id;
-    removeAt(runs.service.stored.findIndex(({ id }) => id === first));
-    expect((await earlierRows(1)).get(1)).toMatchObject({ kind: 'sent', id: first });
   });
 
   it("don't count if the service has none of its envelopes, as after a reset", async () => {
     runs.service.stored.length = 0;
     expect((await earlierRows(...rows)).size).toBe(0);
     expect(runs.service.counts.gets).toBeLessThan(6);
-  });
-});
-
-describe('rows with request IDs', () => {
-  it('are not created again after an earlier run: they are found, and sent if they are drafts', async () => {
-    const { service } = runs;
-    service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT' });
-    service.put({ metadata: { esignRequestId: 'own-2', esignRow: '2' } });
-    const { ending, results } = await runs.work(await runs.begin(3, 'two-step', { requestIds: true }));
-    expect(ending).toEqual({ kind: 'finished' });
-    expect([service.counts.creates, service.mails]).toEqual([1, once(3)]);
-    expect(results.map(({ requestId }) => requestId)).toEqual(['own-1', 'own-2', 'own-3']);
   });
 });

@@ -15,6 +15,7 @@ import {
   WaitTimeoutError,
 } from '../../src/kernel/errors.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
+import { anyText } from '../support/any-text.ts';
 
 const service = (code: string, status: number) => new ServiceError(code, 'm', { status });
 const plain = { json: false, redactor: createRedactor(), style: (_: string, text: string) => text };
@@ -97,7 +98,7 @@ describe('the report of an error', () => {
     const secret = 'sk_live_canary_secret';
     const redactor = createRedactor([secret]);
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (before, after) => {
+      fc.property(anyText, anyText, (before, after) => {
         const error = new ServiceError('X', `${before}${secret}${after}`, {
           status: 400,
           details: { [before]: [secret + after] },

@@ -16,7 +16,7 @@ function context(given: Partial<DoctorContext>): DoctorContext {
     guards: unused,
     client: unused,
     checkBucket: unused,
-    contradictions: unused,
+    index: unused,
     now: () => 0,
     signal: new AbortController().signal,
     ...given,

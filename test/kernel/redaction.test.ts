@@ -16,7 +16,7 @@ describe('a known secret', () => {
         const redacted = ways.map((way) => createRedactor([secret]).redact(`> ${way} <`));
         expect(redacted).toEqual(['> [redacted] <', '> "[redacted]" <', '> [redacted] <', '> [redacted] <']);
       }),
-      { numRuns: 300, examples: [["it's (a) ~secret* & more!"], ['lone \ud800 half'], ['sk/+=&?"\\']] },
+      { numRuns: 40, examples: [["it's (a) ~secret* & more!"], ['lone \ud800 half'], ['sk/+=&?"\\']] },
     );
   });
 

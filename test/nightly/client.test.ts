@@ -24,9 +24,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-faults-'));
   sandbox = await startSandbox({
     dataDir: join(folder, 'sandbox'),
-    host: '127.0.0.1',
     port: 0,
-    bucketPort: 0,
     rateLimit: { requests: 1_000_000, seconds: 900 },
   });
 });

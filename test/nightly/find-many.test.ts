@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, linesOf } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
+import { findAfterAnyHistory } from '../support/find-world.ts';
 import { json } from '../support/server.ts';
 
 /* Thousands of envelopes, lists without signers, and a rate window shared with other clients. */
@@ -96,3 +97,9 @@ describe('thousands of envelopes', () => {
     expect(await cost('find', 'no300', '--cached')).toEqual({ requests: 0, found: PER_NAME });
   }, 300_000);
 });
+
+it(
+  'returns the state of the service after any history',
+  () => findAfterAnyHistory({ runs: Number(process.env.INDEX_RUNS ?? 20) }),
+  300_000,
+);

@@ -66,7 +66,7 @@ describe('replacing an envelope', () => {
     for (let run = 0; run < KILLED_RUNS; run++) {
       const old = await wrongOne({ ...rig, client }, 'SENT');
       const args = ['envelopes', 'replace', old.id, '--signer', 'adda@example.com=ada@example.com', '--json'];
-      await rig.control.faults({
+      rig.sandbox.control.faults({
         seed: SEED + run,
         lostReply: { match: 'POST /esign/envelopes', rate: 0.2 },
       });
@@ -75,7 +75,7 @@ describe('replacing an envelope', () => {
         await Promise.race([running.ended, sleep(150 + random() * 1_000)]);
         if (running.child.exitCode === null && running.child.kill('SIGKILL')) kills++;
         await running.ended;
-        await rig.control.faults({});
+        rig.sandbox.control.faults({});
         await expectOneAtMost({ client }, old);
       }
       const last = await home.run(args, { env });

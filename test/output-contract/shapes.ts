@@ -253,7 +253,6 @@ const forward = z.object({
   ms: z.number(),
   error: maybe,
   nextMs: z.nullable(count),
-  waiting: count,
 });
 const drillCheck = z.object({
   check: text,
@@ -263,19 +262,6 @@ const drillCheck = z.object({
   finding: maybe,
   notice: z.optional(text),
 });
-const index = z.union([
-  z.object({ kept: z.literal(false) }),
-  z.object({
-    kept: z.literal(true),
-    file: text,
-    envelopes: count,
-    canChange: count,
-    unread: count,
-    bytes: count,
-    damagedLines: count,
-    completeAt: maybe,
-  }),
-]);
 const listening = z.object({
   type: z.literal('ready'),
   url: text,
@@ -293,8 +279,6 @@ const received = z.object({
 });
 
 const tunnel = z.object({ type: z.literal('tunnel'), url: text });
-const backlog = z.object({ type: z.literal('backlog'), pending: count });
-const removed = z.object({ type: z.literal('removed'), days: count });
 const listenFile = z.extend(z.object({ type: z.literal('file') }), file.shape);
 const history = z.looseObject({
   id: text,
@@ -309,16 +293,6 @@ const history = z.looseObject({
       deliveryId: text,
     }),
   ),
-});
-const gap = z.object({
-  kind: z.enum(['missing', 'contradicted', 'unknown']),
-  envelopeId: text,
-  event: text,
-  signer: maybe,
-  at: maybe,
-  status: maybe,
-  deliveryId: maybe,
-  why: text,
 });
 
 const storage = z.object({
@@ -335,8 +309,10 @@ const profile = z.object({
   baseUrl: text,
   apiKey: maybe,
   apiKeyCommand: maybe,
-  apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
+  apiKeyIn: z.nullable(z.enum(['file', 'command'])),
   index: z.boolean(),
+  pin: maybe,
+  sealedPart: z.boolean(),
   guards: z.nullable(
     z.looseObject({
       readOnly: z.optional(z.boolean()),
@@ -369,18 +345,18 @@ const settings = z.object({
   file: text,
   profile: z.nullable(sourced),
   baseUrl: z.nullable(sourced),
-  apiKey: z.nullable(
-    z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
-  ),
+  apiKey: z.nullable(z.object({ value: text, in: z.enum(['file', 'command', 'environment']), source: text })),
   timeoutMs: z.object({ value: count, source: text }),
   storage: z.nullable(z.extend(storage, { source: text })),
+  pin: z.nullable(sourced),
+  sealedPart: z.nullable(z.object({ value: z.literal(true), source: text })),
+  index: z.nullable(z.object({ value: z.literal(false), source: text })),
   guards: z.object({
     readOnly: guard(z.literal(true)),
     onlyTo: guard(z.array(text)),
     maxEmails: guard(count),
     confirmName: guard(z.literal(true)),
     policy: z.nullable(z.object({ path: text, problem: maybe })),
-    mcpWrites: z.boolean(),
   }),
 });
 const lateSigner = z.object({
@@ -389,12 +365,11 @@ const lateSigner = z.object({
   since: text,
   waitingMs: count,
   usual: z.object({
-    medianMs: z.nullable(count),
     percentileMs: count,
     basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
     samples: count,
   }),
-  opened: z.nullable(z.boolean()),
+  opened: z.nullable(z.literal(true)),
   remindedAt: maybe,
   expiresAt: maybe,
   next: text,
@@ -418,17 +393,16 @@ const figures = z.object({
   declineReasons: z.array(z.object({ reason: maybe, count })),
   sentThisMonth: count,
 });
+const attention = z.object({
+  count,
+  envelopes: z.array(z.object({ id: text, subject: maybe, people: z.array(text), at: maybe })),
+  next: text,
+});
 const report = z.extend(figures, {
+  attention: z.object({ declined: attention, expiring: attention, overdue: attention, drafts: attention }),
   since: maybe,
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
-});
-const compatFinding = { what: text, where: text, since: text, times: count };
-const compat = z.object({
-  documented: z.array(z.object(compatFinding)),
-  openPoints: z.array(z.object({ ...compatFinding, seen: z.array(text) })),
-  contradictions: z.array(z.object(compatFinding)),
-  neverSeen: z.array(z.object({ what: text, where: text })),
 });
 const doctor = z.object({
   ok: z.boolean(),
@@ -440,25 +414,6 @@ const doctor = z.object({
       fix: maybe,
     }),
   ),
-});
-const choice = z.object({
-  name: text,
-  value: text,
-  default: text,
-  values: z.array(text),
-  decides: text,
-  why: text,
-});
-const sandboxDelivery = z.object({
-  id: text,
-  envelopeId: text,
-  event: text,
-  url: text,
-  createdAt: text,
-  state: text,
-  nextAttemptAt: maybe,
-  attempts: z.array(z.object({ at: text, status: z.nullable(count), error: maybe, ms: z.number() })),
-  body: text,
 });
 const seededKey = z.object({
   id: text,
@@ -473,7 +428,6 @@ const seeded = z.object({
   envelopes: count,
   keys: z.array(seededKey),
 });
-const snapshot = { name: text, createdAt: text, envelopes: count };
 const sandboxMail = z.object({
   id: text,
   at: text,
@@ -549,7 +503,7 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   schema,
   ...(when ? { when } : {}),
 });
-/** Every list accepts --fields, which keeps only the requested properties of each item. */
+/** The lists that people export accept --fields, which keeps only the requested properties of each item. */
 const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
@@ -566,7 +520,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
-  'bulk:list': { list: value(z.array(z.object(run))), fields },
+  'bulk:list': { list: value(z.array(z.object(run))) },
   'bulk:rehearse': { result: value(forecast) },
   'bulk:roster': {
     lines: value(
@@ -604,7 +558,6 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
-  compat: { report: value(compat) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
   'documents:head': {
@@ -652,30 +605,20 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     checks: lines(drillCheck),
     dryRun: lines(z.object({ dryRun: z.literal(true), action: z.literal('check'), id: text }), '--dry-run'),
   },
-  'events:gaps': { list: value(z.array(gap)), fields },
   'events:list': { list: value(z.array(event)), fields },
   'events:replay': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:secret': { secret: value(z.object({ secret: text })) },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
   find: { list: value(z.array(envelope)), fields },
-  'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
-  'index:refresh': { index: value(index) },
-  'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
-    lines: lines(
-      z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received]),
-    ),
+    lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
-  log: { list: value(z.array(logEntry)), fields },
-  'log:undo': actionOnEach,
-  'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
+  log: { list: value(z.array(logEntry)) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
-  'profiles:list': { list: value(z.array(profile)), fields },
+  'profiles:list': { list: value(z.array(profile)) },
   'profiles:remove': {
     profile: value(profile, 'what was removed'),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('remove'), id: text }), '--dry-run'),
@@ -684,35 +627,17 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'profiles:use': { profile: value(profile) },
   report: { report: value(report) },
   'sandbox:advance': { now: value(z.object({ now: text })) },
-  'sandbox:choices': { list: value(z.array(choice)), fields },
   'sandbox:decline': { envelope: value(envelope) },
-  'sandbox:deliveries': { list: value(z.array(sandboxDelivery)), fields },
-  'sandbox:faults': {
-    faults: value(
-      z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
-    ),
-  },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },
-  'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
+  'sandbox:mails': { list: value(z.array(sandboxMail)) },
   'sandbox:reset': {
     done: value(z.object({ reset: z.literal(true) })),
     dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('reset'), id: text }), '--dry-run'),
   },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
-  'sandbox:snapshot': {
-    snapshot: value(z.object(snapshot), 'save, load'),
-    list: value(z.array(z.object(snapshot)), 'list'),
-    fields: value(z.array(z.record(z.string(), z.unknown())), 'list --fields'),
-    removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
-    dryRun: value(
-      z.object({ dryRun: z.literal(true), action: z.enum(['save', 'load', 'remove']), id: text }),
-      'save, load, remove --dry-run',
-    ),
-  },
   'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },
-  schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },
-  'templates:list': { list: value(z.array(template)), fields },
+  'templates:list': { list: value(z.array(template)) },
 };

@@ -74,17 +74,16 @@ const result: ForwardResult = {
   ms: 12,
   error: null,
   nextMs: null,
-  waiting: 0,
 };
-const failed = { status: 500, error: 'responded with 500', attempt: 3, nextMs: 5_000, waiting: 3 };
+const failed = { status: 500, error: 'responded with 500', attempt: 3, nextMs: 5_000 };
 
 it('shows the result of forwarding it', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
   const name = '          → envelope.sent env_4cc9…  ';
   expect(line({})).toBe(`${name}200 in 12 ms\n`);
-  expect(line(failed)).toBe(`${name}responded with 500, attempt 3, next in 5 s; 3 more queued\n`);
-  expect(line({ ...failed, attempt: 1, nextMs: 500, waiting: 1 })).toBe(
-    `${name}responded with 500, attempt 1, next in 0.5 s; 1 more queued\n`,
+  expect(line(failed)).toBe(`${name}responded with 500, attempt 3, next in 5 s\n`);
+  expect(line({ ...failed, attempt: 1, nextMs: 500 })).toBe(
+    `${name}responded with 500, attempt 1, next in 0.5 s\n`,
   );
   const refused = line({
     ...failed,
@@ -92,11 +91,10 @@ it('shows the result of forwarding it', () => {
     error: 'ECONNREFUSED',
     attempt: 1,
     nextMs: 500,
-    waiting: 0,
   });
   expect(refused).not.toContain('ECONNREFUSED');
-  expect(line({ ...failed, nextMs: null, waiting: 0 })).toBe(`${name}responded with 500, attempt 3\n`);
-  expect(line({ attempt: 4, waiting: 3 })).toBe(`${name}200 in 12 ms, attempt 4\n`);
+  expect(line({ ...failed, nextMs: null })).toBe(`${name}responded with 500, attempt 3\n`);
+  expect(line({ attempt: 4 })).toBe(`${name}200 in 12 ms, attempt 4\n`);
   expect(line({ event: null, envelopeId: null })).toBe('          → unknown event dlv_1  200 in 12 ms\n');
   expect(forwardLine(result, screen, false, true)).toBe(
     `${name}200 in 12 ms, by http://127.0.0.1:3000/hooks\n`,
@@ -108,6 +106,6 @@ it('prints a tab-separated line in a pipe', () => {
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );
   expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(
-    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tresponded with 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\t3\t5000\t3\n',
+    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tresponded with 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\t3\t5000\n',
   );
 });

@@ -3,15 +3,12 @@ import type { Envelope, Template } from '../../src/api/schemas.ts';
 import type { RowResult } from '../../src/bulk/results.ts';
 import type { RunDetails } from '../../src/bulk/run-list.ts';
 import { renderRun, runList } from '../../src/commands/bulk/view.ts';
-import { renderReport } from '../../src/commands/compat/command.ts';
 import { renderCheck, renderVerdict } from '../../src/commands/doctor/command.ts';
 import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
 import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
 import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
 import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
-import { sandboxDeliveryList } from '../../src/commands/events/delivery-view.ts';
 import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
-import { gapList } from '../../src/commands/events/gaps.ts';
 import {
   profileList,
   publicProfile,
@@ -19,7 +16,6 @@ import {
   renderProfile,
   renderSettings,
 } from '../../src/commands/profiles/view.ts';
-import { choiceList } from '../../src/commands/sandbox/choices.ts';
 import { renderSandbox } from '../../src/commands/sandbox/start.ts';
 import { renderTemplate, templateList } from '../../src/commands/templates/view.ts';
 import { combineGuards } from '../../src/guards/guards.ts';
@@ -264,23 +260,6 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   run: (columns) => renderRun(run, [failure], terminalOf(columns)),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),
-  'event-gaps': (columns) =>
-    listed(
-      [
-        {
-          kind: 'missing',
-          envelopeId: envelope.id,
-          event: 'envelope.signed',
-          signer: 'lukasz@example.com',
-          at: '2026-11-20T09:00:00Z',
-          status: 'IN_PROGRESS',
-          deliveryId: null,
-          why: 'no envelope.signed was received',
-        },
-      ],
-      gapList(now),
-      columns,
-    ),
   history: (columns) =>
     renderHistory(
       { ...envelope, signers: signers.slice(0, 1) },
@@ -334,58 +313,6 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       { current: 'sandbox' },
       terminalOf(columns),
     ),
-  'sandbox-choices': (columns) =>
-    listed(
-      [
-        {
-          name: 'list-items',
-          value: 'full',
-          default: 'full',
-          values: ['full', 'summary'],
-          decides: 'Items of the envelope list: whole envelopes, or without signers, message and keys.',
-          why: 'The item shape of the list is not shown; the whole envelope is the simplest reading.',
-        },
-      ],
-      choiceList,
-      columns,
-    ),
-  'sandbox-deliveries': (columns) =>
-    listed(
-      [
-        {
-          id: 'dlv_5b274528cc70caca8f76',
-          createdAt: '2026-11-21T07:50:28.392Z',
-          event: 'envelope.sent',
-          envelopeId: envelope.id,
-          state: 'delivered',
-          attempts: [{}],
-          url: 'http://127.0.0.1:4242/webhooks',
-        },
-      ],
-      sandboxDeliveryList(now),
-      columns,
-    ),
-  compat: (columns) => {
-    const point = 'list-order: The sort order of the envelope list, by createdAt.';
-    const seen = {
-      where: 'Endpoints, Envelopes: GET /esign/envelopes',
-      since: '2026-11-20T09:00:00Z',
-      times: 9,
-    };
-    const report = {
-      contradictions: [{ ...seen, what: 'Envelope.webhookUrl is a number; documented: a string or null' }],
-      openPoints: [
-        { ...seen, what: point, seen: ['desc'] },
-        { ...seen, what: 'TemplateField.type', seen: ['DATE', 'SIGNATURE'] },
-      ],
-      documented: [{ ...seen, what: 'Envelope.id' }],
-      neverSeen: [
-        'Envelope.status EXPIRED',
-        'retry-after: Whether a 429 response has a Retry-After header.',
-      ].map((what) => ({ what, where: 'Limits' })),
-    };
-    return renderReport(report, '/home/ada/.local/state/esign/compatibility/0123.json', terminalOf(columns));
-  },
 };
 
 describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {

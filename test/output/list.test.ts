@@ -112,7 +112,6 @@ describe('untrusted text in a list', () => {
     { csv: true },
     { quiet: true },
     { json: true },
-    { jsonl: true },
     { fields: 'row,error' },
     { csv: true, fields: 'error' },
   ];

@@ -13,7 +13,7 @@ afterEach(() => {
 async function said(progress: Partial<Progress>, seconds: number): Promise<string> {
   const lines: string[] = [];
   const terminal = {
-    ...processTerminal({ noSpinner: true }),
+    ...processTerminal({}, { ESIGN_NO_SPINNER: '1' }),
     errIsTty: true,
     err: (text: string) => void lines.push(text),
   };

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
+import { rowsOf } from '../support/bulk-check.ts';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
+import { canMount, onSmallDisk } from '../support/disk-faults.ts';
 import { type FakeService, serviceOfOne } from '../support/fake-service.ts';
 
 const home = new Home();
@@ -21,11 +23,9 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
   const commands = [
     '--help',
     '--version',
-    'envelopes create --help',
     'profiles list --json',
     'envelopes list',
     'envelopes get env_1 --json',
-    'events secret',
   ];
 
   it.each(commands)('is reported in a sentence: %s', async (command) => {
@@ -62,10 +62,8 @@ describe("a folder that can't be created", () => {
     ['ESIGN_CONFIG_DIR', add],
     ['HOME', add],
     ['ESIGN_STATE_DIR', 'listen --no-verify --port 0'],
-    ['ESIGN_STATE_DIR', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
-    ['HOME', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
+    ['ESIGN_STATE_DIR', 'sandbox start --port 0'],
     ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
-    ['ESIGN_STATE_DIR', 'index refresh'],
     [
       'ESIGN_CONFIG_DIR',
       'envelopes create --template tmpl_1 --signer a@b.co --webhook-url https://example.com',
@@ -90,8 +88,8 @@ describe("a folder that can't be created", () => {
       expect(run.stderr).not.toMatch(/Something went wrong|ENOENT|ENOTDIR/);
     });
 
-    it.each(['find env_1 -q'])("doesn't prevent a result: %s", async (command) => {
-      const run = await home.run(command.split(' '), {
+    it("doesn't prevent a result", async () => {
+      const run = await home.run(argv`find env_1 -q`, {
         env: { ...service.env, ESIGN_STATE_DIR: folder() },
       });
       expect([run.code, run.stdout]).toEqual([0, 'env_1\n']);
@@ -105,7 +103,7 @@ describe.skipIf(process.platform === 'win32')("variables that don't name a folde
     await mkdir(home.path('here'), { recursive: true });
     const unset = { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' };
     const env = { ...unset, XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_CACHE_HOME: value };
-    const sandbox = home.start(argv`sandbox start --port 0 --bucket-port 0 --json`, {
+    const sandbox = home.start(argv`sandbox start --port 0 --json`, {
       env,
       cwd: home.path('here'),
     });
@@ -113,5 +111,40 @@ describe.skipIf(process.platform === 'win32')("variables that don't name a folde
     await sandbox.stop();
     expect(await readdir(home.path('here'))).toEqual([]);
     expect(await readdir(home.path('.config', 'esign'))).toEqual(['profiles.json']);
+  });
+});
+
+describe.skipIf(!canMount)('a full disk for the state', { tags: ['full'] }, () => {
+  const account = new Home();
+  const ids = { draft: '', open: '' };
+  beforeAll(async () => {
+    await account.sandbox();
+    await writeFile(account.path('rows.csv'), rowsOf(2));
+    const create = 'envelopes create --template tmpl_nda --signer ada@example.com -q'.split(' ');
+    ids.draft = (await account.run(create)).stdout.trim();
+    ids.open = (await account.run([...create, '--send'])).stdout.trim();
+  });
+  afterAll(() => account.close());
+
+  const envelopes = async () => {
+    const list = await account.json`envelopes list --all --json`;
+    return isList(list) ? list.filter(isRecord).map(({ id, status }) => [id, status]) : [];
+  };
+
+  it.each([
+    [
+      'a create',
+      () => ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'bo@example.com', '--send'],
+    ],
+    ['a send', () => ['envelopes', 'send', ids.draft]],
+    ['a reminder', () => ['envelopes', 'remind', ids.open]],
+    ['a cancellation', () => ['envelopes', 'cancel', ids.open]],
+    ['a bulk run', () => ['bulk', 'create', 'rows.csv', '--template', 'tmpl_nda', '--send', '--yes']],
+  ])('sends nothing and exits with 1: %s', async (_, words) => {
+    const before = await envelopes();
+    await rm(account.path('state'), { recursive: true });
+    const run = await onSmallDisk(account, account.path('state'), 4, words());
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('disk is full')]);
+    expect(await envelopes()).toEqual(before);
   });
 });

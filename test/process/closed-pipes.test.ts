@@ -17,6 +17,7 @@ const HEAD = `{ head -1; exec <&-; touch ${closed}; }`;
 const CLOSE = `{ exec <&-; touch ${closed}; }`;
 const CODES = `echo "exit codes \${PIPESTATUS[*]}"`;
 const IDS = Array.from({ length: 12 }, (_, i) => `env_${i}`);
+const LISTED = 30_000;
 const INPUT = `printf '%s\\n' ${IDS.join(' ')}`;
 
 let service: FakeService;
@@ -25,11 +26,22 @@ const emails = new Map<string, number>();
 /** This many writes are answered immediately, the others once the pipe is closed. */
 let free = 0;
 
-async function openedForStatus({ method, path, body }: SeenRequest): Promise<[number, unknown]> {
+/** A page of a list that is far longer than a pipe holds. Creates find nothing of theirs in it. */
+function pageOf(page: number) {
+  const data = Array.from({ length: 100 }, (_, i) => ({
+    id: `env_${page}_${i}`,
+    status: 'SENT',
+    subject: 'x'.repeat(40),
+    metadata: {},
+    signers: [],
+  }));
+  return { data, meta: { pagination: { page, pageSize: 100, total: LISTED, totalPages: LISTED / 100 } } };
+}
+
+async function openedForStatus({ method, path, query, body }: SeenRequest): Promise<[number, unknown]> {
   const [, id, action] = /envelopes(?:\/(\w+))?(?:\/(\w+))?$/.exec(path) ?? [];
   if (path.includes('/templates')) return [200, { data: { id: 'tmpl_1', name: 'NDA', fields: [] } }];
-  if (method === 'GET' && id === undefined)
-    return [200, { data: [], meta: { pagination: { totalPages: 1 } } }];
+  if (method === 'GET' && id === undefined) return [200, pageOf(Number(query.get('page')))];
   if (method === 'GET') return [200, { data: { id, status: 'DRAFT', signers: [] } }];
   if (free-- <= 0) while (!existsSync(closed)) await sleep(5);
   const wanted = parseJson(body || '{}');
@@ -104,6 +116,27 @@ describe('a command that writes, when the reader of stdout goes away', () => {
     expect(new Set(to).size).toBe(rows.length);
     expect(to).toHaveLength(rows.length);
     await stop();
+  });
+});
+
+describe('a command that only reads', () => {
+  it.each([
+    ['-q', 'wc -l', '20000'],
+    [
+      '--json',
+      `"${process.execPath}" -p 'JSON.parse(require("node:fs").readFileSync(0, "utf8")).length'`,
+      '20000',
+    ],
+  ])('delivers every line of %s to a slow reader', async (format, reader, count) => {
+    const run = await shell(`esign envelopes list -L 20000 ${format} | (sleep 1; ${reader}); ${CODES}`);
+    expect(linesOf(run.stdout).map((line) => line.trim())).toEqual([count, 'exit codes 0 0']);
+  });
+
+  it('stops reading when the pipe closes', async () => {
+    const before = service.server.seen.length;
+    const run = await shell(`esign envelopes list --all -q | head -1; ${CODES}`);
+    expect([run.stdout, run.stderr]).toEqual(['env_1_0\nexit codes 0 0\n', '']);
+    expect(service.server.seen.length - before).toBeLessThan(LISTED / 100 / 2);
   });
 });
 

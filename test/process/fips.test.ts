@@ -98,7 +98,7 @@ it('runs every command in FIPS mode without MD5', { tags: ['full'] }, async () =
     'bulk export --last',
     'envelopes list',
     'find ada',
-    'index show',
+    'find ada --cached',
     'events secret',
     'events list',
     'templates list',

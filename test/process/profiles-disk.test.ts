@@ -17,7 +17,7 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
     file = home.path('config', 'profiles.json');
     for (const name of ['one', 'two'])
       await home.run(
-        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-stdin', '--no-verify'],
+        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-file', '-', '--no-verify'],
         {
           input: `esk_${'0'.repeat(30)}\n`,
         },
@@ -65,7 +65,7 @@ describe('two processes that change the profiles', () => {
     const names = Array.from({ length: 6 }, (_, n) => `p${n}`);
     const add = (name: string) =>
       home.run(
-        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-stdin', '--no-verify'],
+        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-file', '-', '--no-verify'],
         {
           input: 'esk_0123456789\n',
         },

@@ -41,10 +41,11 @@ async function examined(env: Record<string, string> = {}, args: string[] = [], w
 async function at(
   answer: (response: ServerResponse) => void,
   env: Record<string, string> = {},
+  path = '/api/v1',
 ): Promise<Page> {
   const service = await fakeService((_, response) => answer(response));
   try {
-    return await examined({ ...service.env, ...env });
+    return await examined({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}${path}`, ...env });
   } finally {
     await service.server.close();
   }
@@ -59,7 +60,7 @@ describe('esign doctor', () => {
   it('finds nothing wrong with the sandbox', async () => {
     const page = await examined();
     expect([page.code, page.ok]).toEqual([0, true]);
-    expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(14).fill('ok'));
+    expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(17).fill('ok'));
     expect(page.checks.key?.message).toBe(`${sandbox.apiKey.slice(0, 8)}… (profile sandbox)`);
     expect(page.checks.scopes?.message).toMatch(/read: yes; write: not/);
     expect(page.checks['rate-limit']?.message).toMatch(/^[\d,]+ requests of 10,000 .* \d+ minutes/);
@@ -94,9 +95,9 @@ describe('esign doctor', () => {
     expect(page.checks).toMatchObject({ 'key-accepted': { status: 'ok' }, scopes: { status: 'failed' } });
   });
 
-  it('exits with 4 if the base URL is not the API, and suggests the missing part', async () => {
-    const page = await at(refusal(404, 'NOT_FOUND'));
-    expect([page.code, page.checks.service?.status]).toEqual([4, 'failed']);
+  it('exits with 8 if there is no API at the base URL, and suggests the likely one', async () => {
+    const page = await at(refusal(404, 'NOT_FOUND'), {}, '/v2');
+    expect([page.code, page.checks.service?.status]).toEqual([8, 'failed']);
     expect(page.checks.service?.fix).toMatch(/\/api\/v1/);
   });
 
@@ -157,6 +158,53 @@ describe('esign doctor', () => {
       'failed',
       'skipped',
     ]);
+  });
+
+  it('accepts the moved clock of a sandbox', async () => {
+    const own = new Home();
+    onTestFinished(() => own.close());
+    await own.sandbox();
+    await own.run`sandbox advance 31d`;
+    expect((await examined({}, [], own)).checks.clock).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining('31 days ahead') as unknown,
+    });
+  });
+
+  it.each<[string, string, { order?: number; signers?: undefined; metadata?: undefined }, object]>([
+    ['newest first, total, signers, metadata', 'ok', {}, { total: 3 }],
+    ['oldest first, no total, no signers, metadata', 'ok', { signers: undefined, order: -1 }, {}],
+    ['newest first, total, signers, no metadata', 'warning', { metadata: undefined }, { total: 3 }],
+  ])('shows what lists contain: %s', async (message, status, { order = 1, ...more }, pagination) => {
+    const item = (n: number) => ({
+      id: `env_${n}`,
+      createdAt: new Date(Date.UTC(2026, 0, 20 - order * n)).toISOString(),
+      signers: [],
+      metadata: {},
+      ...more,
+    });
+    const page = await at((response) =>
+      json(response, 200, { data: [1, 2, 3].map(item), meta: { pagination } }),
+    );
+    expect(page.checks.lists).toMatchObject({ status, message });
+  });
+
+  it('shows the search index, and names what an earlier version left', async () => {
+    const own = new Home();
+    onTestFinished(() => own.close());
+    await own.sandbox();
+    await own.run`envelopes create --template tmpl_nda --signer ada@example.com`;
+    await own.run`find ada`;
+    await mkdir(own.path('state', 'compatibility'));
+    await writeFile(own.path('state', 'log', 'head.json'), '{}');
+    const page = await examined({}, [], own);
+    expect(page.checks.index?.message).toMatch(/^1 envelope, .* complete .* ago/);
+    expect(page.checks['old-state']).toMatchObject({
+      status: 'warning',
+      message: expect.stringContaining('compatibility, log/head.json') as unknown,
+    });
+    await own.run`profiles edit sandbox --no-index`;
+    expect((await examined({}, [], own)).checks.index?.message).toBe('none is kept');
   });
 
   it("exits with 2 if the state folder can't be written", async () => {

@@ -36,8 +36,8 @@ async function created(...more: string[]): Promise<string> {
 }
 
 /**
- * Each command with its strongest effect. `DRAFT`, `SENT`, `KEY`, and `LOGGED` are replaced by existing ones; endless
- * commands are stopped.
+ * Each command with its strongest effect. `DRAFT`, `SENT`, and `KEY` are replaced by existing ones; endless commands are
+ * stopped.
  * Commands that act only on a sandbox email nobody and have no row here: sandbox … and demo. `mcp` sends email in
  * mcp.test.ts.
  */
@@ -70,22 +70,14 @@ const RUNS: Readonly<Record<string, string>> = {
   'envelopes:send': 'envelopes send DRAFT',
   'envelopes:watch': 'envelopes watch SENT --timeout 1s',
   'events:drill': 'events drill --to http://127.0.0.1:9 --secret-file secret',
-  'events:gaps': 'events gaps',
   'events:list': 'events list',
   'events:replay': 'events replay x --to http://127.0.0.1:9',
-  'events:secret': 'events secret',
   'events:show': 'events show x',
   'events:trigger': 'events trigger sent --to http://127.0.0.1:9 --secret-file secret',
-  'events:verify': 'events verify rows.csv --signature 00 --secret-file secret',
   find: 'find ada',
-  'index:clear': 'index clear',
-  'index:refresh': 'index refresh',
-  'index:show': 'index show',
   late: 'late',
   listen: 'listen --port 0 --secret-file secret',
   log: 'log',
-  'log:undo': 'log undo LOGGED --yes',
-  'log:verify': 'log verify',
   'profiles:add': 'profiles add other --base-url http://127.0.0.1:9 --api-key-command true --no-verify',
   'profiles:edit': 'profiles edit sandbox --path-style',
   'profiles:list': 'profiles list',
@@ -93,8 +85,6 @@ const RUNS: Readonly<Record<string, string>> = {
   'profiles:show': 'profiles show',
   'profiles:use': 'profiles use sandbox',
   report: 'report',
-  compat: 'compat',
-  schema: 'schema envelopes get',
   'templates:get': 'templates get tmpl_nda',
   'templates:list': 'templates list',
 };
@@ -126,10 +116,6 @@ async function run(id: string): Promise<{ mails: number; methods: string[]; prin
   if (before !== undefined) await home.run(before.split(' '));
   let line = (RUNS[id] ?? '').replace('KEY', key);
   if (line.includes('DRAFT')) line = line.replace('DRAFT', await created());
-  if (line.includes('LOGGED')) {
-    const envelope = await created('--send');
-    line = line.replace('LOGGED', String((await home.run`log --envelope ${envelope} -q`).stdout.trim()));
-  }
   if (line.includes('SENT')) line = line.replace('SENT', await created('--send'));
   const under = ENDLESS.includes(id) ? ['timeout', '--signal=INT', '2'] : [];
   const then = await seen();
@@ -151,7 +137,7 @@ const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]
   local: (mails, methods) => mails === 0 && methods.every((one) => one === 'GET'),
 };
 /** These use only the bucket, or only local data. */
-const NO_REQUEST = /^(documents:(download|head|link)|events:gaps)$/;
+const NO_REQUEST = /^(documents:(download|head|link))$/;
 
 describe('the effect of a command in the registry', () => {
   it('is defined for every command', () => {

@@ -3,38 +3,244 @@ import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/kernel/json.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { startSandbox } from '../../src/sandbox/embed.ts';
+import type { RunningSandbox } from '../../src/sandbox/embed-model.ts';
+import type { SandboxSeed, StartSandboxOptions } from '../../src/sandbox/embed-options.ts';
 import { PACKAGE } from '../support/cli.ts';
 import { program } from '../support/program.ts';
+import { startServer } from '../support/server.ts';
 
-/* Imports `esign-cli/sandbox` of the package under test by name, in a process that is independent of the tests. */
+const AT = '2030-05-01T09:00:00.000Z';
+let temporary = '';
+let open: { close(): Promise<void> }[] = [];
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'esign-embedded-'));
+});
+afterAll(() => rm(temporary, { recursive: true, force: true }));
+afterEach(async () => {
+  await Promise.all(open.map((one) => one.close()));
+  open = [];
+});
 
-const START = `
-  import { createHash } from 'node:crypto';
-  import { startSandbox } from 'esign-cli/sandbox';
-  const create = async ({ baseUrl, apiKey }, more = {}) => {
-    const headers = { authorization: 'Bearer ' + apiKey, 'content-type': 'application/json' };
-    const signers = [{ name: 'Ada', email: 'ada@example.com' }, { name: 'Bob', email: 'bob@example.com' }];
-    const body = JSON.stringify({ templateId: 'tmpl_nda', signers, sendImmediately: true, ...more });
-    const reply = await fetch(baseUrl + '/esign/envelopes', { method: 'POST', headers, body });
-    return { date: reply.headers.get('date'), code: reply.status, ...(await reply.json()).data };
-  };`;
+async function start(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
+  const sandbox = await startSandbox(options);
+  open.push(sandbox);
+  return sandbox;
+}
+
+async function create(sandbox: RunningSandbox, more: Record<string, unknown> = {}) {
+  const signers = [
+    { name: 'Ada', email: 'ada@example.com' },
+    { name: 'Bob', email: 'bob@example.com' },
+  ];
+  const reply = await fetch(`${sandbox.baseUrl}/esign/envelopes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ templateId: 'tmpl_nda', signers, sendImmediately: true, ...more }),
+  });
+  const body = parseJson(await reply.text());
+  const data = isRecord(body) && isRecord(body.data) ? body.data : {};
+  const date = reply.headers.get('date');
+  return {
+    date,
+    code: reply.status,
+    id: String(data.id),
+    createdAt: data.createdAt,
+    text: JSON.stringify(data),
+  };
+}
+
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 'none',
+    (error: unknown) => (isRecord(error) ? String(error.code) : ''),
+  );
+/** Calls a method as code without types would. */
+const untyped = (sandbox: RunningSandbox, method: keyof RunningSandbox, ...values: unknown[]) => {
+  const call: unknown = Reflect.get(sandbox, method);
+  if (typeof call !== 'function') throw new Error(`no method ${String(method)}`);
+  return Promise.resolve(Reflect.apply(call, sandbox, values));
+};
+
+describe('an embedded sandbox', () => {
+  it('signs, views, declines, and moves the clock', async () => {
+    const sandbox = await start();
+    const [one, two, three] = [await create(sandbox), await create(sandbox), await create(sandbox)];
+    expect((await sandbox.view(one.id, { signer: 'BOB@example.com' })).signers[1]?.status).toBe('VIEWED');
+    expect((await sandbox.sign(one.id, { signer: 'bob@example.com' })).status).toBe('IN_PROGRESS');
+    expect((await sandbox.sign(one.id, { all: true })).status).toBe('COMPLETED');
+    expect((await sandbox.decline(two.id, { reason: 'no' })).status).toBe('DECLINED');
+    const now = await sandbox.advance('31d');
+    expect(Math.round((Date.parse(now) - Date.now()) / 86_400_000)).toBe(31);
+    expect(await codeOf(sandbox.sign(three.id))).toBe('INVALID_STATE');
+    expect((await sandbox.envelope(three.id)).status).toBe('EXPIRED');
+    expect((await sandbox.envelopes()).map(({ id }) => id)).toEqual([one.id, two.id, three.id]);
+  });
+
+  it('returns emails and webhooks, and waits for one', async () => {
+    const receiver = await startServer((_request, response) => void response.writeHead(204).end());
+    open.push(receiver);
+    const sandbox = await start();
+    const mail = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
+    const webhook = sandbox.deliveries({ event: 'envelope.completed', wait: '20s' });
+    const { id } = await create(sandbox, { webhookUrl: receiver.origin });
+    const [first] = await mail;
+    expect([first?.envelopeId, first?.kind, (await fetch(first?.link ?? '')).status]).toEqual([
+      id,
+      'request',
+      200,
+    ]);
+    await sandbox.sign(id, { all: true });
+    expect(await webhook).toMatchObject([{ envelopeId: id, attempts: [{ status: 204 }] }]);
+    expect(await codeOf(sandbox.mails({ to: 'x@example.com', wait: 30 }))).toBe('WAIT_TIMEOUT');
+    expect(await codeOf(sandbox.deliveries({ event: 'envelope.declined', wait: 30 }))).toBe('WAIT_TIMEOUT');
+    expect((await sandbox.mails({ envelope: id })).length).toBeGreaterThan(2);
+  });
+
+  it('restores a snapshot with documents, emails, and the clock; without a name, the latest', async () => {
+    const sandbox = await start();
+    const signed = async (id: string) => {
+      const reply = await fetch(`${sandbox.dashboardUrl}envelopes/${id}/signed.pdf`);
+      return reply.status === 200 ? (await reply.arrayBuffer()).byteLength : reply.status;
+    };
+    const { id } = await create(sandbox);
+    await sandbox.sign(id, { all: true });
+    const before = await signed(id);
+    const first = await sandbox.snapshot();
+    await sandbox.advance('3d');
+    await sandbox.reset();
+    expect(await signed(id)).toBe(404);
+    await sandbox.restore(first);
+    expect(await signed(id)).toBe(before);
+    expect(await sandbox.mails({ envelope: id })).toHaveLength(4);
+    const two = await create(sandbox);
+    expect(Date.parse(String(two.createdAt)) - Date.now()).toBeLessThan(60_000);
+    await sandbox.snapshot('second');
+    await sandbox.sign(two.id, { all: true });
+    await sandbox.restore();
+    expect([await signed(two.id), await signed(id)]).toEqual([404, before]);
+    expect(await codeOf(sandbox.restore('nothing'))).toBe('NOT_FOUND');
+  });
+
+  it('has its own clock, quota, rate limit, and key', async () => {
+    const apiKey = 'esk_fixed_for_tests';
+    const sandbox = await start({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h', apiKey });
+    expect(sandbox.apiKey).toBe(apiKey);
+    const replies = [];
+    for (let nth = 0; nth < 4; nth += 1) replies.push(await create(sandbox));
+    expect(replies.map(({ code }) => code)).toEqual([201, 403, 403, 429]);
+    expect(replies[0]?.date).toContain('01 May 2030');
+    expect(replies[0]?.createdAt).toMatch(/^2030-05-01/);
+  });
+
+  it('keeps its state in a given folder, and returns to its seed, faults, and choices with reset', async () => {
+    const dataDir = join(temporary, 'kept');
+    const initial = { faults: { error500: { times: 1 } }, choices: { 'list-order': 'asc' } } as const;
+    const seed: SandboxSeed = { envelopes: [{ id: 'env_1', status: 'SENT' }] };
+    const options = { dataDir, seed, ...initial };
+    const first = await startSandbox(options);
+    expect((await create(first)).code).toBe(500);
+    expect(await first.faults()).toMatchObject({ hits: { error500: 1 } });
+    await first.decline('env_1');
+    await first.close();
+    const again = await start(options);
+    expect((await again.envelope('env_1')).status).toBe('DECLINED');
+    expect(again.apiKey).toBe(first.apiKey);
+    expect(await again.faults({})).toEqual({ settings: {}, hits: {} });
+    expect(await again.choices({ 'list-order': 'desc' })).toMatchObject({ 'list-order': 'desc' });
+    await again.reset();
+    expect((await again.envelope('env_1')).status).toBe('SENT');
+    expect(await again.faults()).toMatchObject({ settings: initial.faults });
+    expect(await again.choices()).toMatchObject(initial.choices);
+  });
+
+  it.each<[string, unknown]>([
+    ['"soon"', { clock: 'soon' }],
+    ['"much"', { rateLimit: 'much' }],
+    ['quota', { quota: -1 }],
+    ['port', { port: 70_000 }],
+    ['seed', { seed: 5 }],
+    ['"ratelimit"', { ratelimit: '3/1h' }],
+    ['apiKey', { apiKey: 'short' }],
+    ['lost', { faults: { lost: {} } }],
+    ['list-itms', { choices: { 'list-itms': 'full' } }],
+    ['clock', { clock: { when: AT } }],
+    ['ids', { ids: 'short' }],
+    ['startSandbox', null],
+  ])('refuses options and names what is wrong: %s', async (named, options) => {
+    const started: Promise<unknown> = Promise.resolve(Reflect.apply(startSandbox, undefined, [options]));
+    await expect(started).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(named) as unknown,
+    });
+  });
+
+  it.each<[keyof RunningSandbox, unknown[], string]>([
+    ['advance', ['soon'], 'USAGE'],
+    ['sign', ['env_1', 'ada@example.com'], 'USAGE'],
+    ['sign', ['env_1', { who: 'x' }], 'USAGE'],
+    ['sign', [], 'NOT_FOUND'],
+    ['view', ['env_0'], 'NOT_FOUND'],
+    ['decline', ['env_1', { reason: 5 }], 'USAGE'],
+    ['mails', [{ envelopeId: 'env_1' }], 'USAGE'],
+    ['deliveries', [{ event: 'sent' }], 'USAGE'],
+    ['seed', [{ envelopes: [{ id: 'a', template: 'b' }] }], 'USAGE'],
+    ['faults', [{ lost: {} }], 'VALIDATION_ERROR'],
+    ['choices', [null], 'USAGE'],
+    ['restore', ['none'], 'NOT_FOUND'],
+  ])('rejects %s(%j), and never throws', async (method, values, code) => {
+    const sandbox = await start({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
+    expect(await codeOf(untyped(sandbox, method, ...values))).toBe(code);
+    expect((await sandbox.envelope('env_1')).status).toBe('SENT');
+  });
+
+  it('rejects with CLOSED after close, including pending calls', async () => {
+    const one = await startSandbox();
+    const waiting = codeOf(one.mails({ wait: '1h' }));
+    await one.close();
+    await one.close();
+    expect([await waiting, await codeOf(one.sign('env_1')), await codeOf(one.reset())]).toEqual(
+      Array<string>(3).fill('CLOSED'),
+    );
+  });
+
+  it('gives the same responses, emails, and webhooks in each run with counted IDs and a frozen clock', async () => {
+    const once = async () => {
+      const { origin, seen, close } = await startServer((_, response) => void response.writeHead(200).end());
+      open.push({ close });
+      const sandbox = await start({
+        ids: 'counted',
+        clock: { at: AT, frozen: true },
+        seed: { envelopes: [{ id: 'env_2' }] },
+      });
+      const made = [await create(sandbox, { webhookUrl: origin }), await create(sandbox)];
+      await sandbox.sign('env_1');
+      await sandbox.deliveries({ event: 'envelope.signed', wait: '20s' });
+      const mails = JSON.stringify(await sandbox.mails());
+      const all = [...made.map(({ text }) => text), mails, ...seen.map(({ body }) => body)].join('\n');
+      return all.replaceAll(new URL(sandbox.baseUrl).origin, 'SANDBOX').replaceAll(origin, 'RECEIVER');
+    };
+    const first = await once();
+    expect(first).toBe(await once());
+    const ids = [...new Set(first.match(/\b(env|signer|mail|org)_\w+/g))];
+    expect(ids.filter((id) => !/_\d+$/.test(id))).toEqual([]);
+    expect(ids).toEqual(expect.arrayContaining(['env_1', 'env_3', 'signer_3', 'mail_1']));
+    expect(first).toContain(AT);
+  });
+
+  it('moves a frozen clock only with advance', async () => {
+    const sandbox = await start({ clock: { at: AT, frozen: true } });
+    const { id, text, date } = await create(sandbox, { expiresInDays: 1 });
+    expect([text.includes(`"createdAt":"${AT}"`), date]).toEqual([true, new Date(AT).toUTCString()]);
+    expect(await sandbox.advance('2d')).toBe('2030-05-03T09:00:00.000Z');
+    expect((await sandbox.mails({ envelope: id })).map(({ kind }) => kind)).toContain('expired');
+  });
+});
 
 // A standalone executable has no package.
-describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
-  let temporary = '';
-  beforeAll(async () => {
-    temporary = await mkdtemp(join(tmpdir(), 'esign-e2e-'));
-  });
-  afterAll(() => rm(temporary, { recursive: true, force: true }));
-
-  /** Returns the JSON that a program prints. */
-  const outputOf = async (source: string): Promise<unknown> => {
-    const whole = `${START}\nconst outputOf = await (async () => { ${source} })();\nconsole.log(JSON.stringify(outputOf));`;
-    return parseJson(await program(whole, { TMPDIR: temporary }));
-  };
-
+describe.skipIf(PACKAGE === undefined)('the package esign-cli/sandbox', () => {
   it('works as documented on its page', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
     const [example = ''] = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
@@ -43,29 +249,19 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     );
   });
 
-  it('starts with the seed of its page, and returns to it', { tags: ['full'] }, async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
-    await writeFile(join(temporary, 'seed.yaml'), /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
-    const seen = await outputOf(
-      `const sandbox = await startSandbox({ seed: process.env.TMPDIR + '/seed.yaml' });
-       const statuses = async (key) => {
-         const reply = await fetch(sandbox.baseUrl + '/esign/envelopes', { headers: { authorization: 'Bearer ' + key } });
-         return (await reply.json()).data.map(({ id, status }) => id + ' ' + status);
-       };
-       const before = await statuses(sandbox.apiKey);
-       await sandbox.sign('env_waiting');
-       const { envelopes } = await sandbox.seed({ envelopes: [{ id: 'env_more' }] });
-       const wrong = await sandbox.seed({ envelopes: [{ id: 'a', template: 'b' }] }).catch(({ message }) => message);
-       await sandbox.reset();
-       const after = await statuses(sandbox.apiKey);
-       const other = await statuses(sandbox.keys[0].key);
-       await sandbox.close();
-       return [before, JSON.stringify(after) === JSON.stringify(before), other, envelopes, wrong];`,
+  it('runs five times in one process, handles no signals, and lets the process exit', async () => {
+    const folder = await mkdtemp(join(temporary, 'five-'));
+    const printed = await program(
+      `import { startSandbox } from 'esign-cli/sandbox';
+       const all = await Promise.all(Array.from({ length: 5 }, () => startSandbox({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } })));
+       const statuses = await Promise.all(all.map(async (one) => (await one.sign('env_1')).status));
+       const handlers = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException'].map((name) => process.listenerCount(name));
+       await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+       console.log(JSON.stringify([new Set(all.map(({ baseUrl }) => baseUrl)).size, [...new Set(statuses)], handlers]));`,
+      { TMPDIR: folder },
     );
-    const wrong = "The seed can't be used: envelopes.0.template: Template b not found.";
-    const own = ['env_done COMPLETED', 'env_waiting IN_PROGRESS'];
-    expect(seen).toEqual([own, true, ['env_acme DRAFT'], 1, wrong]);
-    await rm(join(temporary, 'seed.yaml'));
+    expect(parseJson(printed)).toEqual([5, ['COMPLETED'], [0, 0, 0, 0]]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('has types, with and without those of Node', { tags: ['full'] }, async () => {
@@ -85,253 +281,5 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
     const done = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
     expect([done.stdout, done.status]).toEqual(['', 0]);
-    await rm(folder, { recursive: true });
-  });
-
-  it('signs, views, declines, and moves the clock', async () => {
-    const seen = await outputOf(
-      `const sandbox = await startSandbox();
-       const [one, two, three] = [await create(sandbox), await create(sandbox), await create(sandbox)];
-       const viewed = await sandbox.view(one.id, { signer: 'BOB@example.com' });
-       const first = await sandbox.sign(one.id, { signer: 'bob@example.com' });
-       const all = await sandbox.sign(one.id, { all: true });
-       const declined = await sandbox.decline(two.id, { reason: 'no' });
-       const before = Date.now();
-       const now = await sandbox.advance('31d');
-       const late = await sandbox.sign(three.id).catch(({ code, message }) => ({ code, message }));
-       await sandbox.close();
-       const far = Math.round((Date.parse(now) - before) / 86_400_000);
-       return [viewed.signers[1].status, first.status, all.status, declined.status, far, late];`,
-    );
-    const late = { code: 'INVALID_STATE', message: "Envelope is EXPIRED; it is no one's turn to sign" };
-    expect(seen).toEqual(['VIEWED', 'IN_PROGRESS', 'COMPLETED', 'DECLINED', 31, late]);
-  });
-
-  it('returns emails with the signing link, and waits for one', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const sandbox = await startSandbox();
-       const coming = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
-       const { id } = await create(sandbox);
-       const [mail] = await coming;
-       const page = await fetch(mail.link);
-       const none = await sandbox.mails({ to: 'x@example.com', wait: 30 }).catch(({ code, message }) => ({ code, message }));
-       const about = await sandbox.mails({ envelope: id });
-       const deliveries = await sandbox.deliveries({ envelope: id });
-       await sandbox.close();
-       return [mail.envelopeId === id, mail.kind, page.status, none, about.map(({ to }) => to), deliveries];`,
-    );
-    const none = { code: 'WAIT_TIMEOUT', message: 'No email to x@example.com arrived within 30 ms.' };
-    expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
-  });
-
-  it('restores a snapshot including documents, also after a restart', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const dataDir = process.env.TMPDIR + '/kept';
-       let sandbox = await startSandbox({ dataDir });
-       const signed = async (id) => {
-         const reply = await fetch(sandbox.dashboardUrl + 'envelopes/' + id + '/signed.pdf');
-         return reply.status + ' ' + createHash('sha256').update(Buffer.from(await reply.arrayBuffer())).digest('hex');
-       };
-       const { id } = await create(sandbox);
-       await sandbox.sign(id, { all: true });
-       const before = await signed(id);
-       const first = await sandbox.snapshot();
-       await sandbox.reset();
-       const gone = await signed(id);
-       await sandbox.restore(first);
-       const after = await signed(id);
-       const two = await create(sandbox);
-       await sandbox.snapshot('second');
-       await sandbox.sign(two.id, { all: true });
-       await sandbox.close();
-       sandbox = await startSandbox({ dataDir });
-       const late = await signed(two.id);
-       await sandbox.restore();
-       const open = await signed(two.id);
-       const still = await signed(id);
-       const missing = await sandbox.restore('nothing').catch(({ code }) => code);
-       await sandbox.close();
-       return [before === after, before === still, gone.slice(0, 3), late.slice(0, 3), open.slice(0, 3), missing];`,
-    );
-    expect(seen).toEqual([true, true, '404', '200', '404', 'NOT_FOUND']);
-    await rm(join(temporary, 'kept'), { recursive: true });
-  });
-
-  it('has its own clock, quota, and rate limit', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const sandbox = await startSandbox({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h' });
-       const replies = [];
-       for (let nth = 0; nth < 4; nth++) replies.push(await create(sandbox));
-       await sandbox.close();
-       return [replies.map(({ code }) => code), replies[0].date.slice(5, 16), replies[0].createdAt.slice(0, 10)];`,
-    );
-    expect(seen).toEqual([[201, 403, 403, 429], '01 May 2030', '2030-05-01']);
-  });
-
-  it('keeps its state in a given folder, and clears it with reset', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const dataDir = process.env.TMPDIR + '/kept';
-       const first = await startSandbox({ dataDir });
-       const { id } = await create(first);
-       await first.close();
-       const again = await startSandbox({ dataDir });
-       const { status } = await again.sign(id);
-       await again.reset();
-       const left = await again.mails();
-       await again.close();
-       return [status, left, first.apiKey === again.apiKey];`,
-    );
-    expect(seen).toEqual(['IN_PROGRESS', [], true]);
-    await rm(join(temporary, 'kept'), { recursive: true });
-  });
-
-  it('refuses invalid options, and leaves no folder behind', async () => {
-    const seen = await outputOf(
-      `const refused = (options) => startSandbox(options).catch(({ name, message }) => name + ': ' + message);
-       const one = await startSandbox();
-       const taken = await refused({ port: Number(new URL(one.baseUrl).port) });
-       await one.close();
-       return [await refused({ clock: 'soon' }), await refused({ rateLimit: 'much' }), taken,
-         await refused({ rateLimit: { requests: 0, seconds: 1 } }), await refused({ quota: -1 }),
-         await refused({ port: 'x' }), await refused({ port: 70000 }), await refused({ seed: 5 }),
-         await refused({ ratelimit: '3/1h' }), await refused({ apiKey: 'short' }), await refused({ faults: { lost: {} } }), await refused({ choices: { 'list-itms': 'full' } })];`,
-    );
-    expect(seen).toEqual([
-      expect.stringMatching(/^UsageError: .*"soon"/),
-      expect.stringMatching(/^UsageError: .*"much" .*N\/TIME/),
-      expect.stringMatching(/^UsageError: Port \d+ is already in use/),
-      expect.stringMatching(/^UsageError: .*\{"requests":0,"seconds":1\}/),
-      expect.stringMatching(/^UsageError: quota .* 0, not -1/),
-      expect.stringMatching(/^UsageError: port .* 0 to 65535, not x/),
-      expect.stringMatching(/^UsageError: port .* 0 to 65535, not 70000/),
-      expect.stringMatching(/^UsageError: The seed /),
-      'UsageError: startSandbox has no option "ratelimit".',
-      expect.stringMatching(/^UsageError: apiKey /),
-      expect.stringMatching(/^UsageError: .*lost/),
-      expect.stringMatching(/^UsageError: .*list-itms/),
-    ]);
-    expect(readdirSync(temporary)).toEqual([]);
-  });
-
-  it('rejects invalid calls, and never throws synchronously', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const one = await startSandbox();
-       const wrong = [() => one.advance('soon'), () => one.sign(), () => one.view('env_0'), () => one.decline('env_0'),
-         () => one.mails({ wait: 'soon' }), () => one.seed({ envelopes: 3 }), () => one.snapshot('../x'), () => one.restore('none')];
-       const codes = await Promise.all(wrong.map((ask) => ask().catch(({ code }) => code)));
-       await one.close();
-       return codes;`,
-    );
-    expect(seen).toEqual([
-      'USAGE',
-      'NOT_FOUND',
-      'NOT_FOUND',
-      'NOT_FOUND',
-      'USAGE',
-      'USAGE',
-      'VALIDATION_ERROR',
-      'NOT_FOUND',
-    ]);
-  });
-
-  it('refuses arguments with an unknown name or of another type', async () => {
-    const seen = await outputOf(
-      `const one = await startSandbox({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
-       const wrong = [() => one.sign('env_1', 'ada@example.com'), () => one.sign('env_1', { who: 'x' }), () => one.sign('env_1', { signer: 5 }),
-         () => one.sign('env_1', null), () => one.view('env_1', { signr: 'x' }), () => one.decline('env_1', { reason: 5 }),
-         () => one.mails({ envelopeId: 'env_1' }), () => one.mails({ to: 5 }), () => one.mails(null), () => one.deliveries({ event: 'sent' }),
-         () => one.choices(null), () => one.choices([]), () => one.snapshot(5), () => one.restore(null),
-         ...[{ clock: true }, { clock: '0' }, { clock: '2026-02-30' }, { clock: { frozen: 'no' } }, { choices: null }, { choices: [] }, { faults: null }, { faults: [] }]
-           .map((options) => () => startSandbox(options).then((two) => two.close()))];
-       const codes = await Promise.all(wrong.map((ask) => ask().then(() => 'accepted', ({ name }) => name)));
-       const { status } = await one.envelope('env_1');
-       await one.close();
-       return [status, codes];`,
-    );
-    expect(seen).toEqual(['SENT', Array.from({ length: 22 }, () => 'UsageError')]);
-  });
-
-  it('accepts faults, choices, and a fixed key, and returns the envelopes', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const apiKey = 'esk_fixed_for_tests';
-       const sandbox = await startSandbox({ apiKey, choices: { 'reset-header': 'milliseconds' }, faults: { error500: { times: 1 } },
-         seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
-       const [one, two] = [await create(sandbox), await create(sandbox)];
-       const struck = await sandbox.faults();
-       const none = await sandbox.faults({});
-       const wrong = await sandbox.faults({ lost: {} }).catch(({ name, code, status, details, message }) => ({ name, code, status, details, message }));
-       const choices = await sandbox.choices({ 'list-order': 'asc' });
-       const listed = (await sandbox.envelopes()).map(({ id }) => id === two.id ? 'two' : id);
-       const { status } = await sandbox.envelope('env_1');
-       const missing = await sandbox.envelope('env_2').catch(({ code }) => code);
-       await sandbox.reset();
-       const restored = await sandbox.faults();
-       await sandbox.close();
-       return [sandbox.apiKey === apiKey, one.code, two.code, struck.hits, none, wrong, choices['reset-header'], choices['list-order'],
-         listed, status, missing, restored.settings];`,
-    );
-    const wrong = {
-      name: 'SandboxError',
-      code: 'VALIDATION_ERROR',
-      status: 400,
-      details: { lost: ['Unknown field'] },
-      message: 'The faults are not valid. lost: Unknown field',
-    };
-    const listed = ['env_1', 'two'];
-    expect(seen).toEqual([
-      ...[true, 500, 201, { error500: 1 }, { settings: {}, hits: {} }, wrong, 'milliseconds', 'asc'],
-      ...[listed, 'SENT', 'NOT_FOUND', { error500: { times: 1 } }],
-    ]);
-  });
-
-  it('waits for a webhook', { tags: ['full'] }, async () => {
-    const seen = await outputOf(
-      `const { createServer } = await import('node:http');
-       const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
-       await new Promise((resolve) => receiver.once('listening', resolve));
-       const sandbox = await startSandbox();
-       const coming = sandbox.deliveries({ event: 'envelope.completed', wait: '20s' });
-       const { id } = await create(sandbox, { webhookUrl: 'http://127.0.0.1:' + receiver.address().port });
-       await sandbox.sign(id, { all: true });
-       const [delivery, ...more] = await coming;
-       const none = await sandbox.deliveries({ envelope: id, event: 'envelope.declined', wait: 30 }).catch(({ code }) => code);
-       await sandbox.close();
-       receiver.close();
-       return [delivery.envelopeId === id, delivery.event, delivery.attempts[0].status, more.length, none];`,
-    );
-    expect(seen).toEqual([true, 'envelope.completed', 204, 0, 'WAIT_TIMEOUT']);
-  });
-
-  it('rejects with CLOSED after close, including pending calls', async () => {
-    const seen = await outputOf(
-      `const one = await startSandbox();
-       const waiting = one.mails({ wait: '1h' }).catch(({ code }) => code);
-       await one.close();
-       await one.close();
-       const asks = [() => one.sign('env_1'), () => one.mails(), () => one.reset(), () => one.seed({}), () => one.envelopes(), () => one.faults()];
-       return [await waiting, ...(await Promise.all(asks.map((ask) => ask().catch(({ name, code }) => name + ' ' + code))))];`,
-    );
-    expect(seen).toEqual(['CLOSED', ...Array<string>(6).fill('SandboxError CLOSED')]);
-  });
-
-  const startMany = (count: number) =>
-    outputOf(
-      `const all = await Promise.all(Array.from({ length: ${count} }, () => startSandbox()));
-       const ids = await Promise.all(all.map(async (one) => (await create(one)).id));
-       const statuses = await Promise.all(all.map(async (one, at) => (await one.sign(ids[at])).status));
-       const mails = await Promise.all(all.map((one) => one.mails()));
-       const handlers = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException'].map((name) => process.listenerCount(name));
-       await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
-       return [new Set(all.map(({ baseUrl }) => baseUrl)).size, [...new Set(statuses)], [...new Set(mails.map(({ length }) => length))], handlers];`,
-    );
-
-  it('can run five times in one process, handles no signals, and lets the process exit', async () => {
-    expect(await startMany(5)).toEqual([5, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
-    expect(readdirSync(temporary)).toEqual([]);
-  });
-
-  it('can be started fifty times at the same time', { tags: ['full'], timeout: 120_000 }, async () => {
-    expect(await startMany(50)).toEqual([50, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
-    expect(readdirSync(temporary)).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
-import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { type Finished, Home, reportedError, type Sandbox } from '../support/cli.ts';
+import { commands } from '../support/every-command.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 const home = new Home();
+const every = await commands();
 let sandbox: Sandbox;
 
 beforeAll(async () => {
@@ -108,14 +109,6 @@ describe('a refusal by the service', () => {
     await fails(['templates', 'list'], { exit: 7, code: 'RATE_LIMITED', env: at(`${server.origin}/api/v1`) });
     await server.close();
   });
-
-  it('is retried if the window resets soon', async () => {
-    const other = new Home();
-    await other.sandbox(['--rate-limit', '2/2s']);
-    const runs = await Promise.all([1, 2, 3, 4].map(() => other.run`templates list -q`));
-    expect(runs.map((one) => one.code)).toEqual([0, 0, 0, 0]);
-    await other.close();
-  });
 });
 
 describe('a response from something other than the service', () => {
@@ -194,62 +187,64 @@ describe('a response from something other than the service', () => {
 describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
-    [['templates', 'create'], /`esign templates --help`/],
     [['help', 'nosuch'], /Unknown command "nosuch"/],
     [['api'], /Missing argument path/],
     [['bulk', 'template', 'no/such/folder.csv'], /its folder does not exist/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
     [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
-    [['envelopes', 'list', '--since', 'someday'], /someday/],
-    [['envelopes', 'list', '--json', '--csv'], /--csv/],
+    [['envelopes', 'list', '--json', '--csv'], /--csv and --json|--json and --csv/],
     [['envelopes', 'get'], /at least one envelope ID/],
-    [['templates', 'get'], /Missing argument id/],
     [['templates', 'get', 'a', 'b'], /Unexpected argument/],
-    [['envelopes', 'create', '--template', 'tmpl_nda'], /at least one signer/],
-    [['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'nonsense'], /not an email address/],
     [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
-    [['envelopes', 'download', 'env_1', '--what', 'summary'], /signed, certificate, document/],
-    [['sandbox', 'advance', 'soon'], /"soon"/],
-    [
-      ['envelopes', 'list', '--csv', '--jsonl'],
-      /(--csv and --jsonl|--jsonl and --csv) can't be used together/,
-    ],
-    [['envelopes', 'list', '--sort'], /--sort requires a value\./],
-    [
-      ['envelopes', 'create', '--signing-order', 'seq'],
-      /--signing-order must be one of sequential, parallel, not seq\./,
-    ],
-    [['autocomplete', 'tcsh'], /one of bash, .*, not tcsh\./],
-    [['listen', '--inspect-port', '9'], /--inspect-port requires --inspect\./],
-    [['list'], /Did you mean `esign envelopes list`/],
-    [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
-    [['listen', '--path', '/hooks?token=x', '--no-verify'], /can't contain/],
-    [['listen', '--forward-to', 'localhost:4242/webhooks', '--no-verify'], /listener's own address/],
-    [['listen', '--signature-header', 'X Signature', '--no-verify'], /--signature-header "X Signature"/],
-    [
-      ['listen', '--forward-to', 'http://[::1]:4242/webhooks?from=x', '--no-verify'],
-      /listener's own address/,
-    ],
-    [['--profile'], /expects a value|unknown command/i],
-  ])('refuses %j with 2 and prints nothing to stdout', async (args, says) => {
+    [['envelopes', 'create', '--signing-order', 'seq'], /one of sequential, parallel, not seq\./],
+    [['sandbox', 'sign'], /^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/],
+    [['--profile'], /unknown command/i],
+  ])('exits with 2 and prints nothing to stdout: %j', async (args, says) => {
     const finished = await home.run(args);
-    expect(finished.code).toBe(2);
-    expect(finished.stdout).toBe('');
+    expect([finished.code, finished.stdout]).toEqual([2, '']);
     expect(finished.stderr).toMatch(says);
     expect(finished.stderr).not.toMatch(/\bat .*:\d+/);
   });
 
-  it('exits with 3 without a profile, and shows both solutions', async () => {
-    const empty = { ESIGN_CONFIG_DIR: home.path('empty') };
-    await fails(['envelopes', 'list'], {
+  it.each([
+    ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
+    ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],
+    ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
+    ['envelopes download env_1 --what foo', 'Unknown document type "foo".'],
+    ['sandbox start --rate-limit x', 'The rate limit "x" must have the form N/TIME.'],
+  ])('names the invalid value of a flag in one sentence, with a hint: %s', async (line, sentence) => {
+    const words = line.split(' ');
+    const [plain, lines] = [await home.run(words), await home.run`${words} --json`];
+    expect(plain).toMatchObject({ code: 2, stdout: '' });
+    const [first, hint = '', ...rest] = plain.stderr.split('\n');
+    expect([first, rest]).toEqual([`Error: ${sentence}`, ['']]);
+    expect(reportedError(lines)).toMatchObject({ code: 'USAGE', message: sentence, hint });
+  });
+
+  it.each(every)('is an unknown flag of any command: %s', async (id) => {
+    const done = await home.run([...id.split(':'), '--no-such-flag', '--json']);
+    expect([done.code, reportedError(done).message]).toEqual([
+      2,
+      expect.stringContaining('--no-such-flag') as unknown,
+    ]);
+  });
+
+  it('is stdin that two flags would read', async () => {
+    const create = 'envelopes create --template tmpl_nda --signers-file - --message-file - --send --json';
+    const run = await home.run(create.split(' '), { input: '[{"email":"ada@example.com","name":"Ada"}]' });
+    expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(await home.json`envelopes list --template tmpl_nda --status DRAFT`).toEqual([]);
+  });
+
+  it('exits with 3 without a profile, and shows both solutions', () =>
+    fails(['envelopes', 'list'], {
       exit: 3,
       code: 'NO_PROFILE',
       says: /profiles add[\s\S]*sandbox start/,
-      env: empty,
-    });
-  });
+      env: { ESIGN_CONFIG_DIR: home.path('empty') },
+    }));
 
-  it('refuses a profile together with a key in the environment', () =>
+  it('is a profile together with a key in the environment', () =>
     fails(['envelopes', 'list', '--profile', 'sandbox'], {
       exit: 2,
       code: 'USAGE',
@@ -257,7 +252,7 @@ describe('a usage error', () => {
       env: { ESIGN_API_KEY: 'sk_0123456789' },
     }));
 
-  it('reports that the service is not a sandbox', async () => {
+  it('is a sandbox command for a service that is not a sandbox', async () => {
     const server = await startServer((_, response) =>
       json(response, 404, { error: { code: 'NOT_FOUND', message: 'Route not found' } }),
     );
@@ -268,66 +263,5 @@ describe('a usage error', () => {
       env: at(`${server.origin}/api/v1`),
     });
     await server.close();
-  });
-});
-
-it("reports a missing argument without oclif's advice, which doesn't apply", async () => {
-  const { stderr } = await home.run`sandbox sign`;
-  expect(stderr).toMatch(/^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/);
-});
-
-describe('secrets', () => {
-  it('are in no output, not even with --debug', async () => {
-    await writeFile(home.path('hook.secret'), 'canary-webhook-secret-0123');
-    const canary = sandbox.apiKey;
-    const create = [
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'Ada <a@b.c>',
-      '--webhook-url',
-      'http://127.0.0.1:9/h',
-      '--webhook-secret-file',
-      'hook.secret',
-      '--debug',
-    ];
-    const runs = [
-      await home.run(create),
-      await home.run`envelopes list --debug --json`,
-      await home.run`envelopes get env_missing --debug`,
-      await home.run`profiles list --json`,
-      await home.run`profiles show --json`,
-      await home.run`profiles show nope`,
-    ];
-    expect(runs[0]?.stderr).toContain('→ POST');
-    for (const { stdout, stderr } of runs) {
-      expect(stdout + stderr).not.toContain(canary);
-      expect(stdout + stderr).not.toContain('canary-webhook');
-      expect(stdout + stderr).not.toContain(String(sandbox.ready.secretAccessKey));
-    }
-  });
-});
-
-describe('a flag', () => {
-  it.each([
-    ['bulk create rows.csv --reserve 95%', '--reserve "95%" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --reserve lots', '--reserve "lots" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a percentage from 0% to 90%.'],
-    ['bulk create rows.csv --concurrency many', '--concurrency takes an integer, not many.'],
-    ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
-    ['envelopes list --status complted', 'Unknown status "complted".'],
-    ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],
-    ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
-    ['envelopes download env_1 --what foo', 'Unknown document type "foo".'],
-    ['sandbox start --rate-limit x', 'The rate limit "x" must have the form N/TIME.'],
-  ])('is reported in one sentence and a hint if its value is invalid: %s', async (line, sentence) => {
-    const words = line.split(' ');
-    const [plain, lines] = [await home.run(words), await home.run`${words} --json`];
-    expect(plain).toMatchObject({ code: 2, stdout: '' });
-    const [first, hint = '', ...rest] = plain.stderr.split('\n');
-    expect([first, rest]).toEqual([`Error: ${sentence}`, ['']]);
-    expect(reportedError(lines)).toMatchObject({ code: 'USAGE', message: sentence, hint });
   });
 });

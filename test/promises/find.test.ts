@@ -1,10 +1,9 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isList, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
-import { eventually } from '../support/eventually.ts';
 import { openScreen } from '../support/pty.ts';
 
 /* For questions on the phone: find an envelope by any part of it. */
@@ -25,7 +24,8 @@ async function setUp(): Promise<void> {
   await writeFile(home.path('rows.csv'), ROWS);
   const create = ['bulk', 'create', home.path('rows.csv'), '--template', 'tmpl_nda', '--send', '--yes'];
   expect((await home.run(create)).code).toBe(0);
-  ids = linesOf((await home.run`envelopes list --sort subject -q`).stdout);
+  const lines = linesOf((await home.run`envelopes list --fields subject,id`).stdout);
+  ids = lines.sort().map((line) => line.split('\t')[1] ?? '');
 }
 const tearDown = () => home.close();
 
@@ -54,10 +54,21 @@ describe('find', () => {
       [1, 2],
     ],
     [['d-3'], [2]],
+    [['tmpl_nda', 'zoe@example'], [2]],
     [['ukasz'], []],
-  ])('finds the envelopes with %j', async (words, which) => {
+  ])('finds the envelopes in which words begin with %j', async (words, which) => {
     expect(await foundBy(...words)).toEqual(some(...which));
-    expect(await foundBy('--status', 'DRAFT', ...words)).toEqual([]);
+  });
+
+  it('combines words with filters', async () => {
+    expect(await foundBy('bo', '--signer', 'zoe@')).toEqual(some(2));
+    expect(await foundBy('bo', '--metadata', 'deal=D-2', '--run', 'last')).toEqual(some(1));
+    expect(await foundBy('bo', '--status', 'DRAFT')).toEqual([]);
+    expect(await foundBy('bo', '--older-than', '1d')).toEqual([]);
+  });
+
+  it('finds an envelope by its ID', async () => {
+    expect(await foundBy(ids[1] ?? '')).toEqual(some(1));
   });
 
   it('prints the same formats as lists', async () => {
@@ -73,27 +84,24 @@ describe('find', () => {
   it('finds nothing: exits with 0, an empty list, and a suggestion', async () => {
     const { code, stdout, stderr } = await find('nobody', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, []]);
-    expect(stderr).toMatch(/^No envelopes .*"nobody"/);
+    expect(stderr).toContain('nobody');
     expect(linesOf(stderr)).toHaveLength(1);
     expect((await find(' ')).code).toBe(2);
   });
 
-  it('describes each hit on a terminal, and a single one in full', async () => {
-    const several = open('find', 'lukasz');
+  it('shows first on a terminal where one signer has all words, and a single envelope as get does', async () => {
+    // In a newer one, two signers share the words.
+    const signers = ['--signer', 'Ada <ada@other.example>', '--signer', 'Eo <eo@example.org>'];
+    await home.run`envelopes create --template tmpl_nda --subject Later ${signers} --allow-missing-roles`;
+    const several = open('find', 'ada', 'example.org');
     expect((await several.ended).code).toBe(0);
-    const [first = '', second = ''] = several.visible();
-    expect(first).toMatch(/^Contract 137[78] {2}env_\w+$/);
-    expect(second).toMatch(/^ {2}Waiting for Łukasz Řehoř <lr@example\.com> and .*\(not opened\)/);
+    const subjects = several.visible().filter((line) => /^\w.* env_\w+$/.test(line));
+    expect(subjects.map((line) => line.split('  ')[0])).toEqual(['Contract 1377', 'Later']);
+    expect(several.text()).toContain('Ada Lovelace <ada@example.org>');
+    expect(several.text()).not.toContain('opened');
     const one = open('find', 'lukasz', '1377');
     await one.ended;
-    expect(one.text()).toContain('Signers  0 of 2 signed');
     expect(one.text()).toContain(`esign envelopes remind ${ids[0]}`);
-  });
-
-  it('shows the total', async () => {
-    expect((await find('contract', '-L', '1')).stderr).toBe('');
-    const { stderr } = await home.run`envelopes list --signer rehor --limit 1`;
-    expect(stderr).toBe('');
   });
 });
 
@@ -101,101 +109,46 @@ describe('a result', () => {
   beforeAll(setUp);
   afterAll(tearDown);
 
-  it('is always current, unless --cached shows its age', async () => {
-    // The index has to contain every envelope.
+  it('is never older than the question, unless --cached shows its age', async () => {
     await find('1379');
     await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');
     expect(cached.stdout).toBe('SENT\n');
-    expect(cached.stderr).toMatch(/up to .* old/);
+    expect(cached.stderr).not.toBe('');
     expect((await find('1379', '--fields', 'status')).stdout).toBe('COMPLETED\n');
     // Ended envelopes are not requested again: only the list is read.
     expect(await requestsOf('find', '1379')).toBe(1);
     expect(await requestsOf('envelopes', 'list', '--signer', 'zoe@')).toBe(1);
     // Active ones are on the page that was just read.
     expect(await requestsOf('find', 'lukasz')).toBe(1);
-    onTestFinished(async () => {
-      await home.choose({ 'list-items': 'full' });
-    });
-    await home.choose({ 'list-items': 'summary' });
-    expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
   });
 
-  it('includes verified webhooks', async () => {
-    await writeFile(home.path('secret'), 'whsec_0123456789abcdef');
-    const listener = home.background`listen --port 0 --secret-file secret --json`;
-    const { url } = await listener.object();
-    const hook = ['--webhook-url', String(url), '--webhook-secret-file', 'secret', '--allow-missing-roles'];
-    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Olga <olga@example.com>'];
-    const id = (await home.run`${words} --send -q ${hook}`).stdout.trim();
-    const cached = async () => (await find('olga', '--cached', '--fields', 'status')).stdout;
-    expect(await cached()).toBe('SENT\n');
-    await home.run`sandbox sign ${id}`;
-    await eventually(async () => expect(await cached()).toBe('COMPLETED\n'));
-    await listener.stop();
-    await home.run`envelopes cancel ${id} --yes`;
-  });
-
-  it('ignores a damaged index', async () => {
-    const folder = join(home.env.ESIGN_STATE_DIR ?? '', 'index');
-    const [name = ''] = await readdir(folder);
-    const bytes = await readFile(join(folder, name));
-    for (let at = 100; at < bytes.length; at += 400) bytes[at] = 0x7f;
-    await writeFile(join(folder, name), bytes);
-    expect(await foundBy('contract')).toEqual(some(0, 1, 2));
-    expect(await requestsOf('find', '1379')).toBe(1);
-  });
-
-  it('includes an envelope that this run created, and one that was canceled', async () => {
-    const words = [
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'Nina <nina@example.com>',
-      '-q',
-    ];
-    const id = (await home.run`${words} --allow-missing-roles`).stdout.trim();
+  it('includes an envelope that this machine created, and one that it canceled', async () => {
+    const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Nina <nina@example.com>'];
+    const id = (await home.run`${create} --allow-missing-roles -q`).stdout.trim();
     expect(await foundBy('nina')).toEqual([id]);
     await home.run`envelopes cancel ${id} --yes`;
-    // The response to the cancellation is enough: nothing is read again.
-    expect((await find('nina', '--cached', '--fields', 'status')).stdout).toBe('CANCELLED\n');
     expect((await find('nina', '--fields', 'status')).stdout).toBe('CANCELLED\n');
   });
 });
 
 describe('an index', () => {
-  const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index'));
+  const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index')).catch(() => []);
   beforeEach(setUp);
   afterEach(tearDown);
 
-  it('can be shown, refreshed, and cleared', async () => {
-    await home.run`sandbox sign ${ids[2] ?? ''} --all`;
-    expect(await home.object`index refresh`).toMatchObject({ kept: true, envelopes: 3, unread: 0 });
-    expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+3\nCan change\s+2, /);
-    expect(await home.object`index clear --dry-run`).toMatchObject({ dryRun: true });
-    expect(await files()).toHaveLength(1);
-    await home.run`index clear`;
-    expect(await files()).toEqual([]);
-    expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
-  });
-
-  it('is not stored if it is disabled; searches return the same', async () => {
-    await home.run`index clear`;
-    const env = { ESIGN_NO_INDEX: '1' };
-    const found = await home.run(argv`find lukasz -q`, { env });
-    expect(linesOf(found.stdout).sort()).toEqual(some(0, 1));
-    expect(await files()).toEqual([]);
+  it('is not stored if it is disabled, and removed with its profile; searches return the same', async () => {
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
     expect(await files()).toHaveLength(1);
     await home.run`profiles edit sandbox --no-index`;
     expect(await files()).toEqual([]);
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
-    expect(await home.object`index show`).toEqual({ kept: false });
     expect(await files()).toEqual([]);
     await home.run`profiles edit sandbox --index`;
+    const { stdout } = await home.run(argv`find lukasz -q`, { env: { ESIGN_NO_INDEX: '1' } });
+    expect(linesOf(stdout).sort()).toEqual(some(0, 1));
+    expect(await files()).toEqual([]);
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
     expect(await files()).toHaveLength(1);
     await home.run`profiles remove sandbox --yes`;

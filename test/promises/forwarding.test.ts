@@ -130,23 +130,6 @@ describe('forwarding', () => {
     expect((await home.shell('cat state/*/*/*.jsonl')).stdout).not.toContain('canary');
   });
 
-  it('is left to a running listener that received the delivery', async () => {
-    await down();
-    const first = listen(...to);
-    const { url } = await first.object();
-    expect(await send(url, body(4, 'env_c'))).toBe(200);
-    const second = home.start`listen --port 0 --json ${to}`;
-    await second.object();
-    const stopped = second.stop();
-    expect((await second.object()).type).toBe('summary');
-    await stopped;
-    await up(port);
-    await lines(first, 'delivery', 1);
-    for (let error: unknown = ''; error !== null; ) [{ error = '' } = {}] = await lines(first, 'forward', 1);
-    await first.stop();
-    expect(bodies()).toEqual([body(4, 'env_c')]);
-  });
-
   it('delays no response if the application never responds', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => {

@@ -2,10 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
-import { Home, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { canMount } from '../support/disk-faults.ts';
 import { commands, ENDLESS, wordsOf } from '../support/every-command.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
+import { openScreen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
@@ -98,7 +99,8 @@ beforeAll(async () => {
       'acme',
       '--base-url',
       String(service.env.ESIGN_BASE_URL),
-      '--api-key-stdin',
+      '--api-key-file',
+      '-',
       '--no-verify',
     ],
     { input: 'sk_guard_0123456789' },
@@ -119,7 +121,7 @@ describe('a read-only profile', () => {
   it('sends nothing but GET, whatever the command', { timeout: 120_000 }, async () => {
     const apart = /^(demo|sandbox:(start|exec)|profiles:(add|edit|remove|use))$/;
     const all = (await commands()).filter(([id]) => !apart.test(id));
-    expect(all.length).toBeGreaterThan(55);
+    expect(all.length).toBeGreaterThan(40);
     const codes = new Map<string, unknown>();
     for (const [id, command] of all) {
       const more = id === 'envelopes:replace' ? ['--subject', 'Other'] : [];
@@ -134,7 +136,7 @@ describe('a read-only profile', () => {
       expect(writes(), words.join(' ')).toEqual([]);
     }
     const emailing = all.map(([id]) => id).filter((id) => COMMAND_EFFECTS[id] === 'mails');
-    const free = ['bulk:resume', 'log:undo', 'mcp'];
+    const free = ['bulk:resume', 'mcp'];
     const open = emailing.filter((id) => codes.get(id) !== 'READ_ONLY' && !free.includes(id));
     expect(open).toEqual([]);
     expect(codes.get('sandbox:advance')).toBe('READ_ONLY');
@@ -224,15 +226,8 @@ describe('allowed recipients', () => {
     await allowed(['api', 'POST', '/esign/envelopes/env_bo/cancel']);
   });
 
-  it('can be nobody', async () => {
-    onTestFinished(restrict);
-    await guard('--only-to', '');
-    expect(await refused(create('ada@example.com'))).toBe('RECIPIENT_NOT_ALLOWED');
-    await allowed(['envelopes', 'cancel', 'env_ada']);
-  });
-
   it('are addresses or patterns for a domain', async () => {
-    for (const pattern of ['*', '*@*', 'ann*@x.org', 'x.org', '*@*.*.org'])
+    for (const pattern of ['', '*', '*@*', 'ann*@x.org', 'x.org', '*@*.example.com'])
       expect(await home.run(['profiles', 'edit', 'acme', '--only-to', pattern]), pattern).toMatchObject({
         code: 2,
       });
@@ -295,43 +290,34 @@ describe('a confirmation by name', () => {
 });
 
 describe('a dry run', () => {
-  const create = ['envelopes', 'create', '--template', 'tmpl_1', '--request-id', 'k', '--send'];
-  const toBoth = [...create, '--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@other.org>'];
+  const toBoth = [
+    '--template',
+    'tmpl_1',
+    '--signer',
+    'ada@example.com',
+    '--signer',
+    'bo@other.org',
+    '--send',
+  ];
+  const create = ['envelopes', 'create', ...toBoth];
   const send = ['envelopes', 'send', 'env_bo', 'env_both'];
-  const replace = ['envelopes', 'replace', 'env_both', '--subject', 'Other', '--request-id', 'k'];
   const bulk = ['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1', '--send'];
   const post = ['api', 'POST', '/esign/envelopes/env_both/send'];
-  const emailing = [toBoth, send, replace, bulk, post];
-  const dry = (words: readonly string[], more: readonly string[]) =>
-    home.run([...words, '--dry-run', ...more]);
+  const emailing = [create, send, bulk, post];
+  const dry = (words: readonly string[]) => home.run([...words, '--dry-run']);
   const codeIn = (text: string) => /\(([A-Z_]+)\)/.exec(text)?.[1];
 
   it.each([
-    {
-      guards: ['--read-only'],
-      code: 'READ_ONLY',
-      all: [
-        ...emailing,
-        ['envelopes', 'remind', 'env_ada'],
-        ['envelopes', 'cancel', 'env_ada'],
-        ['api', 'DELETE', '/esign/envelopes/env_ada'],
-      ],
-    },
-    { guards: ['--only-to', 'ada@example.com'], code: 'RECIPIENT_NOT_ALLOWED', all: emailing },
-    { guards: ['--max-emails', '1'], code: 'TOO_MANY_EMAILS', all: emailing },
-    { guards: ['--confirm-name'], code: 'CONFIRMATION_REQUIRED', all: emailing },
-  ])('succeeds and reports $code', async ({ guards, code, all }) => {
-    const runs = all.flatMap((words) => [[], ['--json']].map((more) => ({ words, more })));
-    const open: string[] = [];
-    await guard('--no-read-only');
-    for (const { words, more } of runs) open.push((await dry(words, more)).stdout);
+    [['--read-only'], 'READ_ONLY', [create, ['envelopes', 'remind', 'env_ada'], ['api', 'DELETE', '/x']]],
+    [['--only-to', 'ada@example.com'], 'RECIPIENT_NOT_ALLOWED', emailing],
+    [['--max-emails', '1'], 'TOO_MANY_EMAILS', emailing],
+    [['--confirm-name'], 'CONFIRMATION_REQUIRED', emailing],
+  ])('with %j succeeds, and names the refusal: %s', async (guards, code, all) => {
     await guard(...guards);
     const log = await home.json`log`;
-    for (const [index, { words, more }] of runs.entries()) {
-      const { stdout, stderr, code: exitCode } = await dry(words, more);
-      const shown = { exitCode, stdout, code: codeIn(stderr), confirm: stderr.includes('--confirm NAME') };
-      const confirm = code === 'CONFIRMATION_REQUIRED';
-      expect(shown, words.join(' ')).toEqual({ exitCode: 0, stdout: open[index], code, confirm });
+    for (const words of all) {
+      const finished = await dry(words);
+      expect([words.join(' '), finished.code, codeIn(finished.stderr)]).toEqual([words.join(' '), 0, code]);
     }
     expect(writes()).toEqual([]);
     expect(await home.json`log`).toEqual(log);
@@ -341,40 +327,26 @@ describe('a dry run', () => {
     [['--confirm-name'], [...send, '--confirm', 'acme']],
     [['--only-to', '*@example.com, bo@other.org', '--max-emails', '3'], send],
     [
-      ['--only-to', '', '--max-emails', '0'],
-      ['envelopes', 'cancel', 'env_bo'],
-    ],
-    [
-      ['--only-to', '', '--confirm-name'],
+      ['--only-to', 'ann@x.org', '--confirm-name'],
       ['api', 'POST', '/esign/envelopes/env_both/cancel'],
     ],
     [
       ['--max-emails', '0'],
-      ['envelopes', 'remind', 'env_gone'],
+      ['envelopes', 'cancel', 'env_bo'],
     ],
     [['--read-only'], ['api', '/esign/envelopes/env_bo']],
   ])('with %j of %j reports no refusal', async (guards, words) => {
     await guard(...guards);
-    expect(await dry(words, [])).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('of an undo reports a refusal', async () => {
-    await guard('--no-read-only');
-    await home.json([...create, '--signer', 'Ada <ada@example.com>']);
-    writes();
-    const { id } = await lastEntry();
-    await guard('--read-only');
-    const { code, stderr } = await home.run(['log', 'undo', String(id), '--dry-run']);
-    expect({ code, refusal: codeIn(stderr) }).toEqual({ code: 0, refusal: 'READ_ONLY' });
+    expect(await dry(words)).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
 /** Runs a command with a policy at its real path, in a separate file system. */
-function withPolicy(policy: unknown, { mode = '644', folderMode = '755' } = {}): readonly string[] {
+function withPolicy(policy: unknown, { mode = '644' } = {}): readonly string[] {
   const script =
-    'mount -t tmpfs none /etc && mkdir /etc/esign && printf %s "$1" > /etc/esign/policy.json && chmod "$2" /etc/esign/policy.json && chmod "$3" /etc/esign; shift 3; exec "$@"';
+    'mount -t tmpfs none /etc && mkdir /etc/esign && printf %s "$1" > /etc/esign/policy.json && chmod "$2" /etc/esign/policy.json; shift 2; exec "$@"';
   const text = typeof policy === 'string' ? policy : JSON.stringify(policy);
-  return ['unshare', '-Urm', 'bash', '-c', script, 'bash', text, mode, folderMode];
+  return ['unshare', '-Urm', 'bash', '-c', script, 'bash', text, mode];
 }
 
 describe.skipIf(!canMount)('the policy of the machine', () => {
@@ -399,34 +371,27 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
     expect(writes()).toHaveLength(1);
   });
 
-  for (const { how, under, tags = ['full'] } of [
-    { how: 'writable by others', under: withPolicy({}, { mode: '666' }), tags: [] },
-    { how: 'in a folder writable by others', under: withPolicy({}, { folderMode: '777' }) },
-    { how: 'not JSON', under: withPolicy('{'), tags: [] },
-    { how: 'with an unknown key', under: withPolicy({ readonly: true }) },
-    { how: 'with a value of another type', under: withPolicy({ maxEmails: '5' }) },
-  ])
-    it(`refuses writes and allows reads when it is ${how}`, { tags }, async () => {
-      expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
-      expect(writes()).toEqual([]);
-      expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
-      const doctor = await home.run(['doctor', '--json'], { under });
-      expect(doctor.code).toBe(2);
-      expect(memberOf(doctor.stdout, 'checks')).toContainEqual(
-        expect.objectContaining({ name: 'guards', status: 'failed' }),
-      );
-    });
+  it('refuses writes and allows reads when it is writable by others', async () => {
+    const under = withPolicy({}, { mode: '666' });
+    expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
+    expect(writes()).toEqual([]);
+    expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
+    const doctor = await home.run(['doctor', '--json'], { under });
+    expect(doctor.code).toBe(2);
+    expect(memberOf(doctor.stdout, 'checks')).toContainEqual(
+      expect.objectContaining({ name: 'guards', status: 'failed' }),
+    );
+  });
 
   it('is shown with its sources, the strictest value first', async () => {
-    const under = withPolicy({ maxEmails: 3, onlyTo: ['*@*.example.com'], mcpWrites: false });
+    const under = withPolicy({ maxEmails: 3, onlyTo: ['*@example.com'] });
     const { stdout } = await home.run(['profiles', 'show', '--json'], { under });
     expect(memberOf(stdout, 'guards')).toEqual({
       readOnly: null,
-      onlyTo: { value: ['*@*.example.com'], source: 'policy' },
+      onlyTo: { value: ['*@example.com'], source: 'policy' },
       maxEmails: { value: 3, source: 'policy' },
       confirmName: null,
       policy: { path: '/etc/esign/policy.json', problem: null },
-      mcpWrites: false,
     });
   });
 
@@ -463,4 +428,18 @@ it('shows the guards of a profile in profiles show and doctor', async () => {
   const { stdout } = await home.run`doctor --json`;
   const check: unknown = expect.objectContaining({ name: 'guards', status: 'ok' });
   expect(memberOf(stdout, 'checks')).toContainEqual(check);
+});
+
+it.each([
+  ['yes', 2, 0],
+  ['acme', 0, 2],
+])('asks on a terminal for the name that --confirm-name requires: %s', async (typed, exitCode, sent) => {
+  await guard('--confirm-name');
+  const [file, ...before] = COMMAND;
+  const words = ['envelopes', 'send', 'env_ada', 'env_bo', '--yes'];
+  const env = { PATH: process.env.PATH ?? '', ...home.env };
+  const screen = openScreen(file, [...before, ...words], { env });
+  await screen.shows('Type acme');
+  screen.type(`${typed}\r`);
+  expect([(await screen.ended).code, writes().length]).toEqual([exitCode, sent]);
 });

@@ -1,53 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/kernel/json.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { commands } from '../support/every-command.ts';
 import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
 afterAll(() => home.close());
-
-/** The output for a terminal of that width, line by line. */
-async function helpAt(columns: number, words: string[]): Promise<string[]> {
-  const [file, ...before] = COMMAND;
-  const screen = openScreen(file, [...before, ...words, '--help'], {
-    env: { ...home.env, NO_COLOR: '1' },
-    columns,
-    rows: 24,
-  });
-  await screen.ended;
-  return screen.raw().split(/\r?\n/);
-}
+const all = await commands();
+const stdoutOf = async (line: string) => (await home.run(line.split(' '))).stdout;
+const keysOf = (value: unknown) => (isRecord(value) ? Object.keys(value) : []);
 
 describe('help and version', () => {
   it('are printed for all common spellings', async () => {
-    const said = async (line: string) => (await home.run(line.split(' '))).stdout;
-    expect(await said('help envelopes send')).toBe(await said('envelopes send --help'));
-    expect(await said('help')).toBe(await said('--help'));
-    const version = await said('--version');
+    expect(await stdoutOf('help envelopes send')).toBe(await stdoutOf('envelopes send --help'));
+    expect(await stdoutOf('help')).toBe(await stdoutOf('--help'));
+    const version = await stdoutOf('--version');
     expect(version).toMatch(/^esign-cli\/\d\S* \S+ node-v\S+ (npm|source|executable)\n$/);
-    expect([await said('version'), await said('-v')]).toEqual([version, version]);
+    expect([await stdoutOf('version'), await stdoutOf('-v')]).toEqual([version, version]);
     const [name, number] = version.split(/[/ ]/);
-    expect(parseJson(await said('version --json'))).toMatchObject({ name, version: number });
-    expect(await said('--version --json')).toBe(await said('version --json'));
+    expect(parseJson(await stdoutOf('version --json'))).toMatchObject({ name, version: number });
+  });
+
+  it.each([80, 120])('fit on a terminal with %i columns, and use its width', async (columns) => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'envelopes', 'create', '--help'], {
+      env: { ...home.env, NO_COLOR: '1' },
+      columns,
+      rows: 24,
+    });
+    await screen.ended;
+    const widths = screen
+      .raw()
+      .split(/\r?\n/)
+      .map((line) => widthOf(line));
+    expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+    expect(Math.max(...widths)).toBeGreaterThan(columns - 20);
   });
 });
 
 describe('help as JSON', () => {
   it('is one line of JSON, for every spelling', async () => {
-    const said = async (line: string) => (await home.run(line.split(' '))).stdout;
-    const leaf = await said('help --json envelopes send');
-    expect(parseJson(leaf)).toMatchObject({ name: 'envelopes send', effects: 'mails' });
-    expect(leaf.trimEnd()).not.toContain('\n');
-    expect(await said('envelopes send --help --json')).toBe(leaf);
-    expect(await said('envelopes send env_1 -h --json')).toBe(leaf);
-    expect(await said('help envelopes send --json')).toBe(leaf);
-    const all = await said('help --json');
-    expect(parseJson(all)).toMatchObject({ name: 'esign', commands: { 'envelopes cancel': 'mails' } });
-    expect(await said('--help --json')).toBe(all);
+    const command = await stdoutOf('help --json envelopes send');
+    expect(parseJson(command)).toMatchObject({ name: 'envelopes send', effects: 'mails' });
+    expect(command.trimEnd()).not.toContain('\n');
+    for (const line of ['envelopes send --help --json', 'envelopes send env_1 -h --json'])
+      expect(await stdoutOf(line)).toBe(command);
+    const program = await stdoutOf('help --json');
+    expect(parseJson(program)).toMatchObject({ name: 'esign', commands: { 'envelopes cancel': 'mails' } });
+    expect(await stdoutOf('--help --json')).toBe(program);
+    expect(parseJson(await stdoutOf('templates --json'))).toMatchObject({
+      commands: { 'templates get': 'reads', 'templates list': 'reads' },
+    });
   });
 
-  it.each(['help --json envelopes nope', 'nope --help --json', 'schema nope --json'])(
+  it.each(all)(
+    'describes %s: every flag, its exit codes, its effect, and its output',
+    async (id, { flags }) => {
+      const described = parseJson(await stdoutOf(`${id.replaceAll(':', ' ')} --help --json`));
+      if (!isRecord(described)) throw new Error(`${id} is not described`);
+      const shown = Object.keys(flags).filter((name) => flags[name]?.hidden !== true);
+      expect(keysOf(described.flags).sort()).toEqual(shown.sort());
+      expect(keysOf(described.exitCodes)).toEqual(expect.arrayContaining(['0', '1', '2', '130', '143']));
+      expect(described.effects).toMatch(/^(reads|writes|mails|deletes|local)$/);
+      const { outputSchema } = described;
+      new Ajv2020({ allowUnionTypes: true, keywords: ['x-form'] }).compile(
+        isRecord(outputSchema) ? outputSchema : { type: 'missing' },
+      );
+    },
+  );
+
+  it.each(['help --json envelopes nope', 'nope --help --json'])(
     'reports that there is no such command: %s',
     async (line) => {
       const finished = await home.run(line.split(' '));
@@ -55,30 +81,64 @@ describe('help as JSON', () => {
     },
   );
 
-  it('treats it as a normal argument after --', async () => {
-    const { stdout } = await home.run`envelopes get --json -- --help`;
-    expect(stdout).toBe('');
+  it('is not printed for --help after --', async () => {
+    expect((await home.run`envelopes get --json -- --help`).stdout).toBe('');
   });
 });
 
-describe('help on a terminal', () => {
+describe('a word from another tool', () => {
   it.each([
-    [80, []],
-    [80, ['envelopes', 'create']],
-    [120, ['envelopes', 'create']],
-    [120, ['bulk']],
-  ])('fits in %i columns: esign %j', async (columns, words) => {
-    const lines = await helpAt(columns, words);
-    expect(lines.length).toBeGreaterThan(10);
-    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+    ['envelope ls --help', 'envelopes list --help'],
+    ['template show --help', 'templates get --help'],
+    ['login --help', 'profiles add --help'],
+    ['help whoami', 'profiles show --help'],
+  ])('runs our command: %s', async (line, ours) => {
+    expect(await stdoutOf(line)).toBe(await stdoutOf(ours));
   });
 
-  it('uses the available width', async () => {
-    const [narrow, wide] = [
-      await helpAt(80, ['envelopes', 'create']),
-      await helpAt(120, ['envelopes', 'create']),
-    ];
-    expect(wide.length).toBeLessThan(narrow.length);
-    expect(wide.some((line) => widthOf(line) > 80)).toBe(true);
+  it.each([
+    ['envelopes edit', 'envelopes replace'],
+    ['void', 'envelopes cancel'],
+    ['completion bash', 'autocomplete'],
+    ['envelopes sned', 'envelopes send'],
+    ['templates lst', 'templates list'],
+  ])('gets a suggestion: %s', async (line, suggested) => {
+    const { code, stderr } = await home.run(line.split(' '));
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`esign ${suggested}`) as unknown]);
+  });
+
+  it.each(['envelopes seen', 'sen', 'see', 'show', 'look', 'open'])(
+    'for reading never suggests a command that emails or deletes: %s',
+    async (line) => {
+      const { stderr } = await home.run(line.split(' '));
+      expect(stderr).not.toMatch(/esign envelopes (send|cancel|remind|replace|create)|esign profiles remove/);
+    },
+  );
+});
+
+describe('a word that was removed', () => {
+  it.each([
+    ['schema envelopes get', '--help --json'],
+    ['help schema', '--help --json'],
+    ['envelopes list --jsonl', '--json'],
+    ['envelopes get env_1 --fields id', 'jq'],
+    ['templates list --csv', 'jq'],
+    ['templates list --no-spinner', 'ESIGN_NO_SPINNER=1'],
+  ])('exits with 2 and names what to use instead: %s', async (line, instead) => {
+    const { code, stdout, stderr } = await home.run(line.split(' '));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/was removed\.\n/);
+    expect(stderr).toContain(instead);
+    const error = reportedError(await home.run([...line.split(' '), '--json']));
+    expect(error).toMatchObject({ code: 'USAGE', exitCode: 2 });
+  });
+
+  it('is named in one table, which refers only to commands that exist', async () => {
+    const table = await readFile(join(import.meta.dirname, '../../src/cli/boot/removed.ts'), 'utf8');
+    const named = [...table.matchAll(/esign ([a-z]+(?: [a-z]+)?)/g)].map(([, words = '']) => words);
+    const known = all.map(([id]) => id.replaceAll(':', ' '));
+    const exists = (words: string) => known.includes(words) || known.includes(words.split(' ')[0] ?? '');
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((words) => !exists(words))).toEqual([]);
   });
 });

@@ -90,14 +90,15 @@ const RUNS = [
 
 /** Every output format, with the same hostile rows. */
 const FORMS = [
-  ...['--csv', '--json', '--jsonl', '--quiet', '--fields=subject,metadata,signers.0.name'].flatMap((form) => [
-    ['envelopes', 'list', form],
-    ['templates', 'list', form],
+  ...['--csv', '--json', '--quiet', '--fields=subject,metadata,signers.0.name'].map((form) => [
+    'envelopes',
+    'list',
+    form,
   ]),
+  ...['--json', '--quiet'].map((form) => ['templates', 'list', form]),
   ['envelopes', 'list', '--csv', '--fields=subject,metadata'],
   ['envelopes', 'list', '--json', '--fields=subject,metadata'],
   ['envelopes', 'get', 'env_3', '--json'],
-  ['envelopes', 'summary'],
   ['envelopes', 'remind', 'env_1', '--dry-run'],
   ['find', 'env_2'],
   ['api', '/esign/envelopes'],
@@ -157,5 +158,25 @@ describe('untrusted text', () => {
     expect(jsonLines(bad.stderr)).toMatchObject([
       { error: { code: hostile('C', 0), message: hostile('m', 1) } },
     ]);
+  });
+});
+
+/** Values of the service that are properties of every object: our tables treat them like any other. */
+describe.each(['constructor', '__proto__'])('the value %s', (word) => {
+  it('is shown unchanged as a status, and is an unknown code as an error', async () => {
+    const signer = { id: 'signer_1', email: 'ada@example.com', name: word, role: word, status: word };
+    const named = await fakeService(({ path }, response) =>
+      path.endsWith('env_bad')
+        ? json(response, 400, { error: { code: word, message: 'no' } })
+        : json(response, 200, { data: { id: 'env_1', status: word, signers: [signer] } }),
+    );
+    const env = { ...named.env, FORCE_COLOR: '1' };
+    const shown = await home.run(argv`envelopes get env_1`, { env });
+    expect([shown.code, shown.stdout.includes(`${word} <ada@example.com>`)]).toEqual([0, true]);
+    expect(shown.stdout).not.toMatch(/native code|\[object/);
+    const failed = await home.run(argv`envelopes get env_bad --json`, { env });
+    expect([failed.code, jsonLines(failed.stderr)]).toMatchObject([1, [{ error: { code: word } }]]);
+    expect((await home.run([word])).code).toBe(2);
+    await named.server.close();
   });
 });

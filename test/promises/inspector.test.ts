@@ -119,11 +119,4 @@ describe('the page of listen --inspect', () => {
     expect(refused.status).toBe(409);
     expect(forwarded).not.toContain(bodyOf('bad'));
   });
-
-  it('reports that its port is in use, and requires --inspect for a port', async () => {
-    const words = ['listen', '--port', '0', '--no-verify', '--inspect-port', inspector.port];
-    const taken = await home.run`${words} --inspect`;
-    expect([taken.code, taken.stderr.includes('already in use')]).toEqual([2, true]);
-    expect((await home.run(words)).code).toBe(2);
-  });
 });

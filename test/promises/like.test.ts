@@ -1,13 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { needsReader, pagesOf } from '../sandbox/documents/reader.ts';
+import { readFile } from 'node:fs/promises';
+import { afterAll, expect, it } from 'vitest';
+import { needsReader, pagesOf } from '../sandbox/reader.ts';
 import { Home } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
-beforeAll(() => home.sandbox());
 afterAll(() => home.close());
 
 const TEMPLATE = {
@@ -21,7 +19,8 @@ const TEMPLATE = {
   ],
 };
 
-it('copies templates with GET requests only, and nothing from envelopes but roles', async () => {
+/** Starts a sandbox like an account with one template and one envelope. Returns the methods of its requests. */
+async function startLike(): Promise<string[]> {
   const methods = new Set<string>();
   const service = await fakeService((request, response) => {
     methods.add(request.method);
@@ -32,39 +31,33 @@ it('copies templates with GET requests only, and nothing from envelopes but role
     json(response, 200, { data: [{ id: 'env_x', templateId: 'tmpl_nda', signers }], meta: { pagination } });
   });
   try {
-    const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: key = '' } = service.env;
-    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-stdin', '--no-verify'], {
-      input: key,
+    const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: input = '' } = service.env;
+    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-file', '-', '--no-verify'], {
+      input,
     });
-    const file = home.path('templates.json');
-    expect((await home.run(['sandbox', 'seed', '--from', 'acme', '--out', file])).code).toBe(0);
-    const text = await readFile(file, 'utf8');
-    expect(text).not.toMatch(/secret|env_x/i);
-    const seed = parseJson(text);
-    expect(isRecord(seed) && seed.templates).toEqual([{ ...TEMPLATE, roles: ['Tenant'] }]);
-
-    expect(await home.json`sandbox seed --from acme --json`).toMatchObject({ templates: 1, envelopes: 0 });
-    expect(await home.json`templates get tmpl_nda --profile sandbox --json`).toMatchObject(TEMPLATE);
-    expect([...methods]).toEqual(['GET']);
+    await home.sandbox(['--like', 'acme']);
+    return [...methods];
   } finally {
     await service.server.close();
   }
+}
+
+it('starts with stand-ins for the templates of an account, read with GET only; of its envelopes, only roles are used', async () => {
+  expect(await startLike()).toEqual(['GET']);
+  await home.run`profiles use sandbox`;
+  expect(await home.json`templates list`).toMatchObject([{ ...TEMPLATE, roles: ['Tenant'] }]);
+  expect(await home.json`envelopes list`).toEqual([]);
+  expect(await home.json`sandbox mails`).toEqual([]);
 });
 
 it('marks each page of a stand-in', needsReader, async () => {
-  const seed = {
-    templates: [{ ...TEMPLATE, id: 'tmpl_marked' }],
-    envelopes: [{ id: 'env_s', template: 'tmpl_marked' }],
-  };
-  await writeFile(home.path('seed.json'), JSON.stringify(seed));
-  await home.json`sandbox seed seed.json --json`;
-  await home.run`envelopes download env_s --what document -o stand-in.pdf --force`;
+  const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@b.example>'];
+  const { id } = await home.object(create);
+  await home.run`envelopes download ${String(id)} --what document -o stand-in.pdf`;
   const pages = pagesOf(await readFile(home.path('stand-in.pdf')));
   expect(pages.filter((page) => page.includes('STAND-IN'))).toHaveLength(3);
 });
 
-it('refuses both a file and a profile, and neither', async () => {
-  expect((await home.run`sandbox seed`).code).toBe(2);
-  expect((await home.run`sandbox seed seed.json --from acme`).code).toBe(2);
-  expect((await home.run`sandbox seed --from unknown`).code).toBe(2);
+it('fails for an unknown profile', async () => {
+  expect((await home.run`sandbox start --ephemeral --port 0 --like unknown --json`).code).toBeGreaterThan(0);
 });

@@ -95,6 +95,7 @@ describe('listen', () => {
     ]);
     expect(lines.every(({ receivedAt }) => Number.isFinite(Date.parse(String(receivedAt))))).toBe(true);
     const stopped = listener.stop();
+    expect(await listener.object()).toMatchObject({ type: 'warning', message: matching(/\/webhooks\/else/) });
     expect(await listener.object()).toMatchObject({
       type: 'summary',
       received: 9,
@@ -141,6 +142,21 @@ describe('listen', () => {
     const [listener, url] = await listen('--no-verify --path', '/web é');
     expect([new URL(url).pathname, await post(url, '{}')]).toEqual(['/web%20%C3%A9', 200]);
     await listener.stop();
+  });
+
+  it('ignores a trailing slash, and reports what arrives elsewhere, once', async () => {
+    const [listener, url] = await listen('--no-verify');
+    await listener.object();
+    for (const path of ['/hooks\u001b[31m', '/', '/hooks'])
+      expect(await post(new URL(path, url), '{}')).toBe(404);
+    expect(await listener.object()).toMatchObject({
+      type: 'warning',
+      message: matching(/\/hooks.*\/webhooks/),
+    });
+    expect(await post(`${url}/?a=b`, payload('env_slash'))).toBe(200);
+    expect(await listener.object()).toMatchObject({ type: 'delivery', envelopeId: 'env_slash' });
+    await listener.stop();
+    expect(await listener.stderr).not.toContain('\u001b');
   });
 
   it('exits with 2 if the port is in use or an option is invalid', async () => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   const baseUrl = String(service.env.ESIGN_BASE_URL);
   const input = 'sk_guard_0123456789';
-  await home.run(['profiles', 'add', 'acme', '--base-url', baseUrl, '--api-key-stdin', '--no-verify'], {
+  await home.run(['profiles', 'add', 'acme', '--base-url', baseUrl, '--api-key-file', '-', '--no-verify'], {
     input,
   });
   await home.json`profiles edit acme --max-emails 1`;

@@ -7,7 +7,7 @@ import { answerPage, type FakeService, fakeService, KEY } from '../support/fake-
 import { Assistant } from '../support/mcp.ts';
 import { json } from '../support/server.ts';
 
-const READ = ['download', 'find', 'get', 'history', 'list', 'summary', 'templates', 'verify'];
+const READ = ['download', 'find', 'get', 'history', 'late', 'list', 'report', 'templates', 'verify'];
 const WRITE = ['cancel', 'create', 'remind', 'replace', 'send'];
 const home = new Home();
 let sandbox: Sandbox;
@@ -83,14 +83,14 @@ describe('the MCP tools', () => {
 });
 
 describe('the question "has Maria signed?"', () => {
-  it('is answered with find, get, and summary', async () => {
+  it('is answered with find, get, and report', async () => {
     expect(await reader.items('find', { text: 'mari ross' })).toMatchObject([{ id: open, status: 'SENT' }]);
     expect(await reader.items('find', { text: 'lukasz' })).toMatchObject([{ id: done, status: 'COMPLETED' }]);
     expect(await reader.items('find', { text: 'nobody' })).toEqual([]);
     expect(await reader.items('list', { status: ['SENT'], signer: 'maria' })).toMatchObject([{ id: open }]);
     expect((await reader.call('list', { limit: 1 })).reply).toMatchObject({ more: true });
     expect(await reader.data('get', { id: open })).toEqual(await home.object`envelopes get ${open}`);
-    expect(await reader.data('summary')).toMatchObject({ total: expect.any(Number) as unknown });
+    expect(await reader.data('report')).toMatchObject({ sent: expect.any(Number) as unknown });
     expect(await reader.data('history', { id: open })).toMatchObject({ id: open, history: [] });
     expect(await reader.data('templates', { id: 'tmpl_lease' })).toMatchObject({
       roles: { names: ['Landlord', 'Tenant'], inferred: false },
@@ -386,7 +386,8 @@ function withoutData(text: string): string {
 const RIGHT: Readonly<Record<string, Record<string, unknown>>> = {
   find: { text: 'ignore' },
   list: { status: ['SENT'], limit: 2 },
-  summary: { since: '7d' },
+  late: { since: '7d' },
+  report: { since: '7d' },
   get: { id: 'env_1' },
   history: { id: 'env_1' },
   templates: { search: 'ignore' },
@@ -427,7 +428,8 @@ describe('a careless service', () => {
     ['list', {}],
     ['get', { id: 'env_1' }],
     ['get', { id: 'env_bad' }],
-    ['summary', {}],
+    ['late', {}],
+    ['report', {}],
     ['history', { id: 'env_1' }],
     ['templates', {}],
     ['templates', { id: 'tmpl_1' }],

@@ -1,30 +1,26 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Home, linesOf } from '../support/cli.ts';
+import { ModelService } from '../support/model-service.ts';
 
-const home = new Home();
-beforeAll(async () => {
-  await home.sandbox();
-  const create = [
-    'envelopes',
-    'create',
-    '--template',
-    'tmpl_nda',
-    '--signer',
-    'Ada <ada@example.com>',
-    '--send',
-  ];
-  const hostile = '<script>alert(1)</script>';
-  const { id } = await home.object`${create} --metadata ${`unit=${hostile}`}`;
-  const declined = await home.object`${create} --metadata unit=a|b`;
-  await home.run`${create} --metadata unit=a|b`;
-  await home.run`sandbox advance 2d`;
-  await home.run`sandbox sign ${String(id)}`;
-  await home.run`sandbox decline ${String(declined.id)} --reason ${hostile}`;
-});
-afterAll(() => home.close());
+const HOSTILE = '<script>alert(1)</script>';
 
 describe('report', () => {
+  const home = new Home();
+  beforeAll(async () => {
+    await home.sandbox();
+    const signer = ['--signer', 'Ada <ada@example.com>', '--send'];
+    const create = (unit: string) =>
+      home.object`envelopes create --template tmpl_nda ${signer} --metadata unit=${unit}`;
+    const { id } = await create(HOSTILE);
+    const declined = await create('a|b');
+    await create('a|b');
+    await home.run`sandbox advance 2d`;
+    await home.run`sandbox sign ${String(id)}`;
+    await home.run`sandbox decline ${String(declined.id)} --reason ${HOSTILE}`;
+  });
+  afterAll(() => home.close());
+
   it('counts the selected envelopes with their current status', async () => {
     expect(await home.object`report --by meta.unit`).toMatchObject({
       sent: 3,
@@ -33,21 +29,60 @@ describe('report', () => {
       open: 1,
       completionRate: 0.5,
       toComplete: { samples: 1 },
-      groups: [{ key: 'a|b', sent: 2 }, { sent: 1 }],
+      turn: { samples: 2 },
+      declineReasons: [{ reason: HOSTILE, count: 1 }],
+      groups: [
+        { key: 'a|b', name: 'a|b', sent: 2 },
+        { key: HOSTILE, sent: 1 },
+      ],
     });
     expect(await home.object`report --metadata unit=a|b`).toMatchObject({ sent: 2, groups: [] });
     expect(await home.object`report --older-than 1d --status COMPLETED`).toMatchObject({ sent: 1 });
     expect(await home.object`report --since 1d`).toMatchObject({ sent: 0, completionRate: null });
   });
 
-  it('prints CSV, Markdown, and tab-separated lines', async () => {
+  it('shows first what needs attention, whatever the period and with its command', async () => {
+    const home = new Home();
+    try {
+      await home.sandbox();
+      const signer = ['--signer', 'Ada <ada@example.com>'];
+      const create = async (...more: string[]) =>
+        String((await home.object`envelopes create --template tmpl_nda ${signer} ${more}`).id);
+      const draft = await create();
+      const declined = await create('--send');
+      const open = await create('--send', '--metadata', 'unit=sales');
+      const replaced = await create('--send');
+      await home.run`sandbox advance 29d`;
+      await home.run`sandbox decline ${declined} --reason no`;
+      await home.run`sandbox decline ${replaced} --reason no`;
+      await home.run`envelopes replace ${replaced} --subject Again --yes`;
+      const { attention, sent } = await home.object`report --since 1d`;
+      expect(sent).toBe(1);
+      const one = (id: string, next: string, people = ['Ada']) => ({
+        count: 1,
+        envelopes: [{ id, people }],
+        next: `esign ${next}`,
+      });
+      expect(attention).toMatchObject({
+        declined: one(declined, 'envelopes list --status=DECLINED --since=30d'),
+        expiring: one(open, 'envelopes list --expiring-in=3d'),
+        overdue: one(open, 'late'),
+        drafts: one(draft, 'envelopes list --status=DRAFT --older-than=7d'),
+      });
+      expect(await home.object`report --metadata unit=sales`).toMatchObject({
+        attention: { declined: { count: 0 }, overdue: one(open, 'late --metadata=unit=sales') },
+      });
+    } finally {
+      await home.close();
+    }
+  });
+
+  it('prints CSV and tab-separated lines', async () => {
     const [header, row] = linesOf((await home.run`report --csv`).stdout);
     expect(header).toMatch(/^key,name,sent,completionRate,toComplete\.medianMs,/);
     expect(row).toMatch(/^,all,3,0\.5,/);
     expect((await home.run`report --by meta.unit`).stdout).toMatch(/^a\|b\ta\|b\t2\t/);
-    const markdown = (await home.run`report --by meta.unit --markdown`).stdout;
-    expect(markdown).toContain(String.raw`| a\|b | 2 |`);
-    expect(markdown).not.toContain('<script');
+    expect((await home.run`report --fields sent,open`).stdout).toBe('3\t1\n');
     expect((await home.run`report --by nothing`).code).toBe(2);
   });
 
@@ -55,9 +90,72 @@ describe('report', () => {
     await home.json`report --by meta.unit --html report.html`;
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).toContain('sandbox, 127.0.0.1');
     expect(page).not.toMatch(/<script|https?:|@import|url\(|src=|href=/);
     expect((await home.run`report --html -`).stdout).toMatch(/^<!doctype html>/);
-    for (const format of ['--json', '--csv', '--markdown'])
+    for (const format of ['--json', '--csv'])
       expect(await home.run`report --html - ${format}`).toMatchObject({ code: 2 });
   });
+});
+
+describe('a report of a month', () => {
+  it('covers the envelopes created in it, in UTC', async () => {
+    const service = await ModelService.start();
+    const home = new Home(service.env);
+    try {
+      for (const createdAt of ['2025-11-30T23:59:59.999Z', '2025-12-01T00:00:00Z', '2025-12-31T23:59:59Z'])
+        service.make({ createdAt, sentAt: createdAt });
+      expect(await home.object(['report', '--month', '2025-12'])).toMatchObject({
+        since: '2025-12-01T00:00:00.000Z',
+        until: '2025-12-31T23:59:59.999Z',
+        sent: 2,
+      });
+      for (const wrong of [['2025-13'], ['December'], ['2025-12', '--since', '7d']])
+        expect((await home.run(['report', '--month', ...wrong])).code).toBe(2);
+    } finally {
+      await home.close();
+      await service.close();
+    }
+  });
+});
+
+describe('a second report', () => {
+  let service: ModelService;
+  let home: Home;
+  afterEach(async () => {
+    await home.close();
+    await service.close();
+  });
+
+  /** The requests of a command that must succeed. */
+  async function requestsOf(...words: string[]): Promise<number> {
+    const before = service.requests;
+    await home.json(words);
+    return service.requests - before;
+  }
+
+  it.each([['summary'], ['whole']] as const)(
+    'takes at most five requests and one for each active envelope of a list with %s items',
+    async (items) => {
+      service = await ModelService.start({ items });
+      home = new Home(service.env);
+      for (let n = 0; n < 250; n++) {
+        service.make();
+        if (n >= 12) service.move(`env_${n}`, 'COMPLETED');
+      }
+      await home.json(['report']);
+      service.move('env_3', 'COMPLETED');
+      service.move('env_4', 'DECLINED');
+      expect(await requestsOf('report')).toBeLessThanOrEqual(5 + 12);
+      expect(await home.object(['report'])).toMatchObject({
+        sent: 250,
+        completed: 239,
+        declined: 1,
+        open: 10,
+      });
+      expect(await requestsOf('late')).toBeLessThanOrEqual(5 + 12);
+      // Only the selected ones that are still active.
+      expect(await requestsOf('report', '--metadata', 'deal=D-5')).toBeLessThanOrEqual(5 + 1);
+    },
+  );
 });

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
-import { Home, type LongRunning, reportedError } from '../support/cli.ts';
+import { Home, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
 
 const home = new Home();
 afterAll(() => home.close());
@@ -48,19 +48,58 @@ describe('the sandbox', () => {
   });
 
   it.each([
-    'start --ephemeral --port 0 --host 999.1.1.1',
-    'start --ephemeral --port 0 --host 192.0.2.1',
     'start --ephemeral --port 0 --clock +275760-09-13T00:00:00Z',
-    'faults --clear no-such-file.json',
+    'start --ephemeral --port 0 --choice list-items',
+    'start --ephemeral --port 0 --choice list-items=some',
+    'start --ephemeral --port 0 --fault lost',
+    'start --ephemeral --port 0 --fault lostReply={',
+    'start --ephemeral --port 0 --fault webhooks.drop=envelope.gone',
+    'start --ephemeral --port 0 --seed a.yaml --like acme',
+    'start --ephemeral --data x --port 0',
+    'seed',
+    'seed nowhere.yaml',
   ])('refuses `sandbox %s`', async (words) => {
     const refused = await home.run(['sandbox', ...words.split(' '), '--json']);
     expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
   });
 
-  it('warns if it is open to others', async () => {
-    const open = start('--ephemeral', '--host', '0.0.0.0');
-    await open.says(/Bound to 0\.0\.0\.0: other machines on the network can reach this sandbox/);
-    await open.stop();
+  it('has the limits, faults, choices, clock, and IDs of its flags', async () => {
+    const flags = [
+      ...[
+        '--quota',
+        '2',
+        '--rate-limit',
+        '40/1h',
+        '--choice',
+        'action-reply=empty204',
+        '--choice',
+        'list-order=asc',
+      ],
+      ...['--fault', 'error500=GET /esign/none', '--fault', 'lostReply={"times":1,"skip":1000}'],
+      ...['--fault', 'webhooks.drop', '--clock', '2030-05-01T09:00:00Z', '--freeze', '--ids', 'counted'],
+    ];
+    const other = new Home();
+    const { stop } = await other.sandbox(flags);
+    expect(await other.object`${draft} ${three}`).toMatchObject({
+      id: 'env_1',
+      createdAt: '2030-05-01T09:00:00.000Z',
+    });
+    expect(await other.control('/faults')).toMatchObject({
+      settings: {
+        error500: { match: 'GET /esign/none' },
+        lostReply: { times: 1, skip: 1000 },
+        webhooks: { drop: {} },
+      },
+    });
+    expect((await other.run`envelopes cancel env_1 --yes`).code).toBe(0);
+    await other.object`${draft} ${three}`;
+    const refused = reportedError(await other.run([...draft, ...three, '--json']));
+    expect(refused).toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    const list = await other.run`api GET /esign/envelopes --debug`;
+    expect(list.stderr).toMatch(/of 40 left/);
+    expect(list.stdout.indexOf('env_1')).toBeLessThan(list.stdout.indexOf('env_2'));
+    await stop();
+    await other.close();
   });
 
   it('keeps nothing when it is ephemeral', async () => {
@@ -96,8 +135,7 @@ describe('the sandbox', () => {
   });
 
   it('simulates signers, time, and deliveries', async () => {
-    const running = start('--ephemeral');
-    await running.object();
+    const { stop } = await home.sandbox();
     const { id } = await home.object([...draft, ...three, '--webhook-url', 'http://127.0.0.1:9/h']);
     const early = await home.run`sandbox sign ${String(id)} --signer h@x.org --json`;
     expect(reportedError(early)).toMatchObject({ code: 'INVALID_STATE', exitCode: 5 });
@@ -117,8 +155,10 @@ describe('the sandbox', () => {
       code: 'INVALID_STATE',
       hint: expect.stringContaining('envelopes get') as unknown,
     });
-    const { stdout } = await home.run`sandbox deliveries --envelope ${String(id)} --fields event,state`;
-    expect(stdout).toContain('envelope.completed\tpending');
+    const deliveries = await home.control(`/deliveries?envelopeId=${String(id)}`);
+    expect(deliveries).toContainEqual(
+      expect.objectContaining({ event: 'envelope.completed', state: 'pending' }),
+    );
     const late = await home.object`${draft} ${three}`;
     await home.run`sandbox advance 31d`;
     expect(await home.object`envelopes get ${String(late.id)}`).toMatchObject({ status: 'EXPIRED' });
@@ -133,40 +173,39 @@ describe('the sandbox', () => {
     const unasked = await home.run`sandbox reset --json`;
     expect(reportedError(unasked)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     expect(await home.object`sandbox reset --dry-run`).toMatchObject({ dryRun: true, action: 'reset' });
-    const unknown = await home.run`sandbox snapshot load none --dry-run --json`;
-    expect(reportedError(unknown)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
-    await home.run`sandbox snapshot save none --dry-run`;
-    expect(await home.json`sandbox snapshot list`).toEqual([]);
     expect(await home.json`envelopes list`).toHaveLength(3);
-    await home.run`find x.org`;
-    expect((await home.object`index show`).envelopes).toBe(3);
+    expect(await home.json`find x.org`).toHaveLength(3);
     await home.run`sandbox reset --yes`;
-    // The index contains the envelopes of before.
-    expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
+    expect(await home.json`find x.org`).toEqual([]);
     expect(await home.json`envelopes list`).toEqual([]);
-    await running.stop();
-    expect((await home.run`sandbox reset --dry-run`).code).toBe(8);
+    await stop();
+    expect((await home.run`sandbox reset --dry-run --base-url http://127.0.0.1:9/api/v1`).code).toBe(8);
   });
+});
 
-  it.each(['--faults', '--fault'])('starts with the faults of a file: %s', async (flag) => {
-    await writeFile(home.path('faults.json'), '{"error500":{"times":1}}');
-    const running = start('--ephemeral', flag, home.path('faults.json'));
-    await running.object();
-    expect(await home.object`sandbox faults --json`).toMatchObject({ settings: { error500: { times: 1 } } });
-    await running.stop('SIGTERM');
-  });
+describe('sandbox mails', () => {
+  const home = new Home();
+  afterAll(() => home.close());
 
-  it('leaves the profiles unchanged with --no-save-profile', async () => {
-    const other = new Home();
-    const running = other.background`sandbox start --ephemeral --port 0 --no-save-profile --json`;
-    await running.object();
-    expect(await other.json`profiles list`).toEqual([]);
-    await running.stop('SIGTERM');
-    const plain = other.background`sandbox start --ephemeral --port 0 --no-save-profile`;
-    await plain.says(/No profile was saved\. Use --json to print the API key\./);
-    await plain.stop('SIGTERM');
-    expect(await plain.stderr).not.toContain('--profile sandbox');
-    await other.close();
+  it('lists emails with their link, waits for one, and exits with 124 if none arrives', async () => {
+    await home.sandbox();
+    const waiting = home.json`sandbox mails --to Bob@example.com --wait 100s`;
+    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
+    const { stdout } =
+      await home.run`${words} --signer 'Ada <ada@example.com>' --signer 'Bob <bob@example.com>'`;
+    const link: unknown = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/sign\/\w+$/);
+    expect(await waiting).toMatchObject([{ to: 'bob@example.com', kind: 'request', link }]);
+    expect(await home.json`sandbox mails --envelope ${stdout.trim()}`).toHaveLength(2);
+    expect(linesOf((await home.run`sandbox mails -q`).stdout)).toHaveLength(2);
+    const none = await home.run`sandbox mails --to eve@example.com --wait 1s --json`;
+    expect([none.code, reportedError(none)]).toEqual([
+      124,
+      expect.objectContaining({
+        code: 'WAIT_TIMEOUT',
+        message: expect.stringMatching(/eve@example\.com.* 1 second/) as unknown,
+      }),
+    ]);
+    expect(await home.json`sandbox mails --to eve@example.com`).toEqual([]);
   });
 });
 

@@ -140,7 +140,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     const words = parseJson(steps.at(-1)?.replace('CMD ', '') ?? '');
     if (!Array.isArray(words)) throw new Error('CMD is not a list');
     const here = words.map((word) => (word === '/data' ? home.path('data') : String(word)));
-    const started = home.start`${here} --port 0 --bucket-port 0`;
+    const started = home.start`${here} --port 0`;
     const ready = await started.object();
     const reply = await fetch(`${String(ready.baseUrl)}/esign/templates`, {
       headers: { authorization: `Bearer ${String(ready.apiKey)}` },

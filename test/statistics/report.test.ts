@@ -57,7 +57,7 @@ const envelopes: Envelope[] = [
 ];
 
 function reportBy(by?: GroupBy, all: Envelope[] = envelopes) {
-  return measure({ envelopes: all, isSelected: () => true }, { since: null, until: NOW, now: NOW, by });
+  return measure({ envelopes: all, isSelected: () => true }, { since: null, until: null, now: NOW, by });
 }
 async function groupsBy(by: GroupBy, all?: Envelope[]) {
   return (await reportBy(by, all)).report.groups;
@@ -66,7 +66,8 @@ async function groupsBy(by: GroupBy, all?: Envelope[]) {
 describe('a report', () => {
   it('matches the independent calculation', async () => {
     const { report, details } = await reportBy();
-    expect(report).toEqual({
+    const { attention: _, ...figures } = report;
+    expect(figures).toEqual({
       since: null,
       until: '2026-02-10T00:00:00.000Z',
       sent: 10,
@@ -130,12 +131,41 @@ describe('a report', () => {
     expect(report).toMatchObject({ sent: 5, open: 5, completionRate: null, sentThisMonth: 3 });
   });
 
-  it('counts only selected envelopes, and reports the beginning', async () => {
+  it('counts only selected envelopes of the period, and finds those that need attention in any period', async () => {
+    const draft = { id: 'old draft', status: 'DRAFT', createdAt: '2026-02-03T00:00:00Z' };
+    const [first, second] = ['2026-02-12T23:00:00Z', '2026-02-13T01:00:00Z'].map((expiresAt) => ({
+      id: expiresAt,
+      status: 'SENT',
+      sentAt: '2026-02-09T23:00:00Z',
+      createdAt: '2026-02-09T23:00:00Z',
+      expiresAt,
+    }));
+    const replacement = { id: 'new', status: 'SENT', metadata: { replaces: 'e5' } };
+    const all = [...envelopes, draft, first, second, replacement].flatMap((one) => one ?? []);
     const { report } = await measure(
-      { envelopes, isSelected: ({ id }) => id === 'e1' || id === 'draft' },
-      { since: NOW - 24 * HOUR, until: NOW, now: NOW, by: undefined },
+      { envelopes: all, isSelected: ({ id }) => id !== 'e10' && id !== 'new' },
+      { since: Date.UTC(2026, 1, 2), until: Date.UTC(2026, 1, 4), now: NOW, by: undefined },
     );
-    expect(report).toMatchObject({ sent: 1, since: '2026-02-09T00:00:00.000Z' });
+    // e8 and e9: e10 is not selected, and the others were created earlier or later.
+    expect(report).toMatchObject({
+      sent: 2,
+      since: '2026-02-02T00:00:00.000Z',
+      until: '2026-02-04T00:00:00.000Z',
+    });
+    const { attention } = report;
+    const ids = Object.entries(attention).map(([kind, { count, envelopes: some }]) => [
+      kind,
+      count,
+      ...some.map(({ id, at }) => `${id} ${at}`),
+    ]);
+    expect(ids).toEqual([
+      // e5 was replaced.
+      ['declined', 1, 'e4 2026-01-22T19:00:00.000Z'],
+      ['expiring', 1, '2026-02-12T23:00:00Z 2026-02-12T23:00:00Z'],
+      // Fewer than 20 turns have finished, so seven days are usual: e8 waits since its first signature, e9 not long enough.
+      ['overdue', 1, 'e8 2026-02-02T14:00:00.000Z'],
+      ['drafts', 1, 'old draft 2026-02-03T00:00:00Z'],
+    ]);
   });
 
   it('counts instant completions, and none with contradictory times', async () => {

@@ -48,7 +48,6 @@ describe('the usual time of a turn', () => {
   it('comes from the same template and role with 20 finished turns', () => {
     const history = historyOf(times(20, 'tmpl_lease', 'Tenant', 2), times(50, 'tmpl_lease', 'Landlord', 9));
     expect(history.usualTime(kind, 85)).toEqual({
-      medianMs: 2 * DAY,
       percentileMs: 2 * DAY,
       basis: 'template+role',
       samples: 20,
@@ -70,7 +69,6 @@ describe('the usual time of a turn', () => {
       percentileMs: 5 * DAY,
     });
     expect(historyOf(few).usualTime(kind, 85)).toEqual({
-      medianMs: null,
       percentileMs: 7 * DAY,
       basis: 'default',
       samples: 0,
@@ -84,7 +82,7 @@ describe('the usual time of a turn', () => {
       times(20, 'tmpl_nda', 'Tenant', 4),
     );
     const medianOf = (templateId: string, role: string) =>
-      history.usualTime({ templateId, role }, 50).medianMs;
+      history.usualTime({ templateId, role }, 50).percentileMs;
     expect(medianOf('tmpl_lease', 'Tenant')).toBe(2 * DAY);
     expect(medianOf('tmpl_lease', 'Landlord')).toBe(9 * DAY);
     expect(medianOf('tmpl_nda', 'Tenant')).toBe(4 * DAY);
@@ -95,7 +93,7 @@ describe('the usual time of a turn', () => {
   it('uses durations in ascending order, and none that ends before it begins', () => {
     const history = historyOf(...[9, 0, 1, 8, -1].map((days) => times(5, 'tmpl_lease', 'Tenant', days)));
     expect(history.samplesOf(kind)).toMatchObject({ durations: { length: 20 } });
-    expect(history.usualTime(kind, 50)).toMatchObject({ medianMs: 4.5 * DAY, samples: 20 });
+    expect(history.usualTime(kind, 50)).toMatchObject({ percentileMs: 4.5 * DAY, samples: 20 });
     expect(history.usualTime(kind, 100).percentileMs).toBe(9 * DAY);
   });
 
@@ -137,7 +135,7 @@ describe('the usual time of a turn', () => {
     const declines = Array.from({ length: 5 }, () => finished('tmpl_lease', 'Tenant', 1, 10, 'declined'));
     const history = historyOf(times(15, 'tmpl_lease', 'Tenant', 3, 180), declines);
     expect(history.samplesOf(kind)).toMatchObject({ basis: 'template+role', declines: { length: 5 } });
-    expect(history.usualTime(kind, 50)).toMatchObject({ medianMs: 3 * DAY, samples: 20 });
+    expect(history.usualTime(kind, 50)).toMatchObject({ percentileMs: 3 * DAY, samples: 20 });
     expect(historyOf(times(20, 'tmpl_lease', 'Tenant', 3, 181)).usualTime(kind, 50).basis).toBe('default');
   });
 });

@@ -34,9 +34,10 @@ export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that start others with their own output, and those that bin/run.js handles. */
-const NEEDS_PROCESS = /^(demo|__update|help|version|sandbox exec)\b/;
-/** Handled by bin/run.js before it loads the program. */
-const ANSWERED_FIRST = new Set(['--help', '-h', '--version', '-V', '-v']);
+const NEEDS_PROCESS = /^(demo|help|version|sandbox exec)\b/;
+/** Handled by bin/run.js before it loads the program; help as JSON is not. */
+const VERSION_FLAGS = new Set(['--version', '-V', '-v']);
+const ANSWERED_FIRST = new Set([...VERSION_FLAGS, '--help', '-h']);
 
 export interface Finished {
   code: number | null;
@@ -70,7 +71,6 @@ export class Home {
       ...inherited(),
       HOME: this.#folder,
       XDG_CACHE_HOME: CACHE,
-      ESIGN_NO_UPDATE_NOTICE: '1',
       ESIGN_CONFIG_DIR: join(this.#folder, 'config'),
       ESIGN_STATE_DIR: join(this.#folder, 'state'),
       ...env,
@@ -209,7 +209,8 @@ export class Home {
   /** Returns true if these arguments need a real process. */
   #needsProcess(words: readonly string[], options: RunOptions): boolean {
     if (words.length === 0 || !this.#mayRunHere(options)) return true;
-    return NEEDS_PROCESS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
+    const answeredFirst = words.includes('--json') ? VERSION_FLAGS : ANSWERED_FIRST;
+    return NEEDS_PROCESS.test(words.join(' ')) || words.some((word) => answeredFirst.has(word));
   }
 
   #mayRunHere({ env, cwd, under }: RunOptions): boolean {

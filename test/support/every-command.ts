@@ -5,7 +5,7 @@ import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 /* Arguments for a run of each command of the manifest, so that tests that walk all commands cover a new one. */
 
 export interface Described {
-  flags: Record<string, { required?: boolean; type?: string }>;
+  flags: Record<string, { required?: boolean; type?: string; hidden?: boolean }>;
   args: Record<string, { options?: unknown }>;
 }
 
@@ -29,7 +29,7 @@ const MORE: Readonly<Record<string, string>> = {
   'profiles:add': '--base-url http://127.0.0.1:9/v1',
   'profiles:edit': '--base-url http://127.0.0.1:9/v1',
   listen: '--port 0',
-  'sandbox:start': '--port 0 --bucket-port 0 --ephemeral --no-save-profile',
+  'sandbox:start': '--port 0 --ephemeral',
   'envelopes:create': '--template tmpl_1 --signer a@b.c --webhook-url http://127.0.0.1:9/hook',
   'bulk:create': '--template tmpl_1',
   'envelopes:watch': '--until COMPLETED',

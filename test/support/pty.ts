@@ -35,7 +35,7 @@ export function openScreen(
   const child = spawn(file, args, {
     cols,
     rows,
-    env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...coverage, ...env },
+    env: { TERM: 'xterm-256color', ...coverage, ...env },
   });
   let raw = '';
   readToEnd(child, (data) => {

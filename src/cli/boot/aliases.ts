@@ -1,8 +1,14 @@
-import { distance } from 'fastest-levenshtein';
 import { entryOf } from '../../kernel/json.ts';
 import { isTypo, nearest } from '../../kernel/text/nearest.ts';
+import { wordList } from '../../kernel/text/word-list.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
+
+/** Commands by the names that other tools use for them. */
+const HIDDEN_ALIASES: Readonly<Record<string, readonly string[]>> = {
+  login: ['profiles', 'add'],
+  whoami: ['profiles', 'show'],
+};
 
 /** Verbs used by other tools, with the equivalent verbs of esign. */
 const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
@@ -14,7 +20,9 @@ export function resolveAliases(
 ): string[] {
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
-  if (first === 'help') return [...argv.slice(1), '--help'];
+  if (first === 'help') return [...resolveAliases(argv.slice(1), { commands }), '--help'];
+  const alias = entryOf(HIDDEN_ALIASES, first);
+  if (alias !== undefined) return [...alias, ...argv.slice(1)];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
   // Topics are plural, but the singular is accepted, too.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
@@ -39,7 +47,10 @@ function asksForJsonOf(argv: readonly string[], names: readonly string[]): boole
 }
 
 /** Flags of `sandbox exec` that take a value. */
-const EXEC_VALUES = new Set(['--seed', '--ids', '--clock', '--profile', '-p', '--base-url', '--timeout']);
+const EXEC_VALUES = new Set(
+  wordList(`--profile -p --base-url --timeout --port --bucket-port --host --data --seed --like --rate-limit --quota
+    --fault --choice --clock --ids --random-seed`),
+);
 
 /** Adds `--` before the command to run, so that its own `--json` or `--help` is left alone. */
 function separated(words: readonly string[]): string[] {
@@ -51,55 +62,34 @@ function separated(words: readonly string[]): string[] {
     : [...words.slice(0, at), '--', ...words.slice(at)];
 }
 
-const TOPIC_ALIASES = aliasTable({
-  envelopes: 'env, envs, envelope, contract, contracts',
-  templates: 'template',
-  profiles: 'profile',
-  events: 'event',
-  documents: 'document, docs',
-});
-
-/**
- * Words that users try, by the command they mean. A single word may also follow `envelopes`. A verb for reading never leads to a
- * command that emails.
- */
+/** Words that users try, by the command they mean. A single word may also follow `envelopes`. */
 const ALIASES = aliasTable({
   'envelopes list': 'list, ls, all',
-  'envelopes list --status COMPLETED': 'documents ls, documents list',
-  'envelopes get ID': 'get, show, view, read, see, look, cat, check, seen, open, info, describe',
-  'envelopes get ID --history': 'history, log',
-  report: 'status, stats, stat, summary, envelopes summary',
+  'envelopes get ID': 'get, show, view, read, see, seen, open, check, info, describe',
+  'envelopes get ID --history': 'history',
+  report: 'status, stats',
   'envelopes watch ID': 'wait, watch',
   'envelopes download ID': 'download, pull, pdf',
-  'envelopes evidence ID --dir DIR': 'evidence',
   'envelopes create': 'new, add, create, make',
   'envelopes create --send': 'send',
   'envelopes replace ID': 'edit, update, fix, correct, change, replace',
   'envelopes remind ID': 'remind, resend, nudge',
   'envelopes cancel ID': 'cancel, void, delete, remove, rm, revoke',
-  'find TEXT': 'find, search',
+  'find TEXT': 'search',
   'sandbox sign ID': 'sign',
-  'sandbox mails': 'sandbox mail',
-  'sandbox reset': 'sandbox clear',
-  'sandbox start': 'sandbox run',
   doctor: 'sandbox status',
-  listen: 'webhook, webhooks, tunnel, events listen',
-  'events list': 'events ls, webhooks list',
-  'events trigger EVENT --to URL': 'events send, webhooks trigger',
-  'events replay ID --to URL': 'events resend, webhooks replay',
-  'profiles add NAME --base-url URL': 'login, init, auth login, profiles new',
-  'profiles edit NAME': 'profiles update',
-  'profiles remove NAME': 'logout, auth logout, profiles delete',
-  'profiles list': 'auth',
-  'profiles show': 'whoami, config, auth status',
+  listen: 'webhook, webhooks, tunnel',
+  'events trigger EVENT --to URL': 'events send',
+  'events replay ID --to URL': 'events resend',
+  'profiles add NAME --base-url URL': 'init, auth',
+  'profiles remove NAME': 'logout, profiles delete',
+  'profiles show': 'config',
   'bulk create FILE': 'bulk import, bulk new, bulk run',
   'bulk create FILE --send': 'bulk send',
   'bulk resume RUN': 'bulk retry, bulk continue',
-  'bulk show RUN': 'bulk get',
-  'bulk list': 'bulk ls',
+  'bulk status RUN': 'bulk get',
   'bulk export RUN': 'bulk download, bulk results',
   'documents download KEY': 'documents get',
-  'templates list --search TEXT': 'templates find, templates search',
   autocomplete: 'completion, completions',
 });
 
@@ -111,35 +101,21 @@ function aliasTable(wordsByTarget: Readonly<Record<string, string>>): ReadonlyMa
   );
 }
 
-/** Returns the command that unknown words most likely mean. Returns undefined rather than guess wrong. */
+/** Returns the command that unknown words most likely mean, or undefined if none is similar. */
 export function suggestCommand(words: string, names: readonly string[]): string | undefined {
-  const [first = '', ...rest] = words.split(' ');
-  const parts = [TOPIC_ALIASES.get(first) ?? first, ...rest];
-  const [topic = '', verb] = parts;
-  // `envelopes get x y` is treated as one long command name if an argument is not expected.
-  for (let length = Math.min(2, parts.length); length > 0; length--) {
-    const name = parts.slice(0, length).join(' ');
-    if (names.includes(name)) return name;
-  }
+  const [topic = '', verb = ''] = words.split(' ');
   const alias =
-    topic === 'envelopes' ? ALIASES.get(verb ?? '') : (ALIASES.get(`${topic} ${verb}`) ?? ALIASES.get(topic));
+    topic === 'envelopes' ? ALIASES.get(verb) : (ALIASES.get(`${topic} ${verb}`) ?? ALIASES.get(topic));
   if (alias !== undefined) return alias;
-  if (verb === undefined) return findMisspelled(topic, names);
-  const topics = new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? ''));
-  const near = topics.has(topic) ? undefined : findMisspelled(topic, [...topics]);
-  if (near !== undefined) return suggestCommand([near, ...rest].join(' '), names);
-  return findMisspelled(`${topic} ${verb}`, names) ?? findMisspelled(topic, names);
+  const typed = `${topic} ${verb}`.trim();
+  return nearest(
+    typed,
+    names.filter((name) => isHarmless(name) || isTypo(typed, name)),
+  );
 }
 
-/** Returns the name that differs by one letter or two swapped letters. */
-function findMisspelled(typed: string, names: readonly string[]): string | undefined {
-  const isNear = (name: string) => isTypo(typed, name) || distance(typed, name) <= maxEdits(name);
-  return nearest(typed, names.filter(isNear));
-}
-
-/** Allows a second wrong letter unless a word is short, where it usually means another word, or the command emails or deletes. */
-function maxEdits(name: string): number {
-  const effect = COMMAND_EFFECTS[name.replaceAll(' ', ':')] ?? 'local';
-  const isHarmless = effect === 'reads' || effect === 'local';
-  return isHarmless && name.split(' ').every((word) => word.length > 4) ? 2 : 1;
+/** Returns false for a command that emails or deletes. It is suggested only for a typo of its own name. */
+function isHarmless(name: string): boolean {
+  const effect = COMMAND_EFFECTS[name.replaceAll(' ', ':')];
+  return effect === 'reads' || effect === 'local';
 }

@@ -1,12 +1,10 @@
 import type { Client } from '../../api/client.ts';
 import type { FindSimilarIds } from '../../api/resources.ts';
-import type { RecordScope } from '../../compatibility/record-path.ts';
 import type { Recents } from '../../completion/recent.ts';
 import type { Feed } from '../../envelope-index/feed.ts';
 import { type IndexScope, indexPath } from '../../envelope-index/index-writer.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
-import type { ShapeNotes } from './shape-notes.ts';
 
 /** Returns the account to which seen IDs belong, or undefined without a base URL or key. */
 export function scopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
@@ -20,8 +18,6 @@ export interface Observations {
   scope: IndexScope | undefined;
   /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
   feed: Feed | undefined;
-  /** Notes the shapes of responses. Undefined if that is disabled. */
-  shapes: ShapeNotes | undefined;
 }
 
 /** Returns the path of the index, or undefined if it is disabled. */
@@ -29,11 +25,6 @@ export function indexPathOf(settings: Settings): string | undefined {
   if (settings.profile?.index === false || process.env.ESIGN_NO_INDEX) return undefined;
   const scope = scopeOf(settings);
   return scope && indexPath(stateDir(), scope);
-}
-
-/** Returns the service whose responses are compared with the API document, or undefined without a base URL. */
-export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope | undefined {
-  return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }
 
 /** Suggests IDs similar to one that doesn't exist. The code for that is loaded only when needed. */
@@ -54,9 +45,8 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
 }
 
 /** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
-export async function saveObservations({ recents, scope, feed, shapes }: Observations): Promise<void> {
+export async function saveObservations({ recents, scope, feed }: Observations): Promise<void> {
   await feed?.finish().catch(() => undefined);
-  await shapes?.write().catch(() => undefined);
   // Without an index, no envelope subjects are stored for completion, either.
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;

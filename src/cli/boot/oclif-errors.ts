@@ -3,7 +3,9 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
+import { UnknownFlagError } from '../input/unknown-flag.ts';
 import { suggestCommand } from './aliases.ts';
+import { removedFlag } from './removed.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
 const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
@@ -11,6 +13,7 @@ const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 /** Converts oclif's errors about flags, arguments, and commands to usage errors. Returns other errors unchanged. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
+  if (error instanceof UnknownFlagError) return removedFlag(error.flag, argv) ?? error;
   if (error instanceof EsignError) {
     error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;
@@ -25,7 +28,7 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   const id = commandId(config, argv);
   const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
   const flags = flagsOf(error);
-  if (flags !== undefined) return unknownFlag(flags, config, id, help);
+  if (flags !== undefined) return removedFlag(flags[0] ?? '', argv) ?? unknownFlag(flags, config, id, help);
   // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
   return new UsageError(cleanMessage(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });

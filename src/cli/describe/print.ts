@@ -4,15 +4,13 @@ import {
   type FlagFacts,
   readCommandTree,
 } from '../../completion/commands.ts';
-import { command as copyable } from '../../kernel/text/shell-words.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
-import { jsonText, writeJson } from '../../output/json.ts';
+import { jsonText } from '../../output/json.ts';
 import { processTerminal } from '../../output/terminal.ts';
 import { type Installation, versionOf } from '../boot/installation.ts';
 import { unknownCommand } from '../boot/oclif-errors.ts';
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
-import type { CommandTerminal } from '../terminal.ts';
 import { outputSchemaOf } from './schema.ts';
 
 /** Prints the result of `help --json` and `--help --json` as one line. */
@@ -21,25 +19,6 @@ export async function printDescription(argv: readonly string[], installed: Insta
   const facts = describe(words, { root: installed.root, version: versionOf(installed) });
   await processTerminal({}).out(`${jsonText(facts)}\n`);
 }
-
-/** Prints the result of `schema COMMAND`. */
-export async function printSchema(
-  words: readonly string[],
-  root: string,
-  terminal: CommandTerminal,
-): Promise<void> {
-  const ids = Object.keys(readCommandTree(root).commands);
-  // `envelopes get` may also be passed as a single argument.
-  const id = words
-    .join(' ')
-    .trim()
-    .replaceAll(/[\s:]+/g, ':');
-  if (!ids.includes(id)) throw unknownCommand(id, ids);
-  await writeJson(outputSchemaOf(root, id), terminal);
-}
-
-/** The maximum size of an included schema. Longer ones are only named, because assistants pay for each byte of a description. */
-const MAX_BYTES = 4_000;
 
 interface About {
   /** The folder of the package. */
@@ -65,7 +44,7 @@ export function describe(words: readonly string[], { root, version }: About): Re
   return { name: topic, description: about, commands: effectsIn(tree, `${topic}:`) };
 }
 
-const MORE = 'esign help --json COMMAND; esign schema COMMAND';
+const MORE = 'esign COMMAND --help --json';
 
 function effectsIn({ commands }: CommandTree, prefix = ''): Record<string, string | undefined> {
   const ids = Object.keys(commands).filter((id) => id.startsWith(prefix) && commands[id]?.hidden !== true);
@@ -78,7 +57,7 @@ function nameOf(id: string): string {
 
 function describeCommand(id: string, command: CommandFacts, root: string): Record<string, unknown> {
   const flags = Object.values(command.flags).filter(({ hidden }) => hidden !== true);
-  const facts = {
+  return {
     name: nameOf(id),
     effects: COMMAND_EFFECTS[id],
     summary: command.summary,
@@ -91,10 +70,8 @@ function describeCommand(id: string, command: CommandFacts, root: string): Recor
     flags: Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)])),
     exclusions: exclusionsOf(flags),
     exitCodes: exitsOf(id),
+    outputSchema: outputSchemaOf(root, id),
   };
-  const whole = { ...facts, outputSchema: outputSchemaOf(root, id) };
-  if (Buffer.byteLength(jsonText(whole)) <= MAX_BYTES) return whole;
-  return { ...facts, outputSchema: copyable('schema', ...nameOf(id).split(' ')) };
 }
 
 function flagFacts(flag: FlagFacts): Record<string, unknown> {
@@ -136,16 +113,16 @@ const SERVICE_CODES = [
   EXIT.unreachable,
 ];
 
-const OFFLINE = wordList(`autocomplete compat log log:verify schema bulk:list bulk:show documents:verify
-  events:list events:secret events:show events:verify profiles:list profiles:remove profiles:show profiles:use
+const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
+  events:list events:show profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
-    envelopes:download envelopes:evidence events:verify listen log:verify`),
+    envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
     envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
-    bulk:resume compat events:drill events:gaps events:replay listen log:undo`),
+    bulk:resume events:drill events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };

@@ -2,6 +2,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
+import { UnknownFlagError } from './unknown-flag.ts';
 
 /** Signers by ID or address, by envelope ID. */
 export type SignersById = ReadonlyMap<string, readonly string[]>;
@@ -59,9 +60,7 @@ export async function readIds(
 }
 
 function refuseFlags(words: readonly string[]): void {
-  for (const word of words)
-    if (word.startsWith('-') && word !== '-')
-      throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
+  for (const word of words) if (word.startsWith('-') && word !== '-') throw new UnknownFlagError(word);
 }
 
 /** Reads lines such as `env_1`, or `env_1 signer_1` from `late -q`. */

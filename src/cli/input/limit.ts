@@ -28,9 +28,9 @@ export const limited = {
       : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
   },
 
-  /** Returns the maximum number of items, or undefined for all. */
-  maxItems(flags: LimitFlags): number | undefined {
-    return flags.all ? undefined : (flags.limit ?? LIST_LIMIT);
+  /** Returns the maximum number of items, or undefined for all. IDs are for another command, which needs all of them. */
+  maxItems({ limit, all, quiet }: LimitFlags): number | undefined {
+    return all || (quiet && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
   },
 
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
@@ -42,7 +42,7 @@ export const limited = {
 
   /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */
   pageSize(flags: LimitFlags, unfiltered: boolean): number {
-    if (flags.all || !unfiltered) return LIMITS.pageSize;
-    return Math.min(LIMITS.pageSize, (flags.limit ?? LIST_LIMIT) + 1);
+    const most = limited.maxItems(flags);
+    return most === undefined || !unfiltered ? LIMITS.pageSize : Math.min(LIMITS.pageSize, most + 1);
   },
 };

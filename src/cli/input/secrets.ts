@@ -6,7 +6,7 @@ import { readText } from './files.ts';
 export interface SecretSources {
   /** The name of the secret in questions and errors. */
   what: string;
-  fromStdin?: boolean | undefined;
+  /** A file, or `-` for stdin. */
   file?: string | undefined;
   /** The hint if the user can't be prompted. */
   hint: string;
@@ -28,7 +28,6 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 }
 
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
-  if (sources.fromStdin) return readText('-', sources.what);
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (terminal.canAsk) {
     const { askSecret } = await import('../prompts/prompts.ts');
@@ -58,7 +57,7 @@ export async function readWebhookSecret(
       : await readSecretFile(file, 'webhook secret');
   if (secret?.trim() === '')
     throw new UsageError('The webhook secret is empty.', {
-      hint: 'Generate one: `esign events secret > FILE`.',
+      hint: 'Generate one: `openssl rand -hex 32 > FILE`.',
     });
   terminal.redactor.add(secret);
   return secret;

@@ -4,7 +4,7 @@ import {
   IndexUnusable,
 } from '../../envelope-index/envelope-index.ts';
 import { type IndexResult, queryIndex } from '../../envelope-index/query.ts';
-import { isUnfiltered, type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
+import { isUnfiltered, newestFirst, type Selection, selectEnvelopes } from '../../envelopes/select.ts';
 import { clockText, grouped } from '../../kernel/duration.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -17,21 +17,19 @@ import { type LimitFlags, limited } from '../input/limit.ts';
 export type Selected = Omit<IndexResult, 'knownAt'>;
 
 /**
- * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit
- * unless they have to be sorted. If signers or metadata matter, they are read through the index, which never reads unchangeable
+ * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit.
+ * If signers or metadata matter, they are read through the index, which never reads unchangeable
  * data twice; otherwise from the service's list.
  */
 export async function select(
   selection: Selection,
   context: Context,
-  flags: LimitFlags & { sort?: string | undefined } = { all: true },
+  flags: LimitFlags = { all: true },
 ): Promise<Selected> {
-  const isSorted = flags.sort !== undefined;
-  if (needsIndex(selection))
-    return searchEnvelopes(selection, { limit: isSorted ? undefined : limited.maxItems(flags) }, context);
+  if (needsIndex(selection)) return searchEnvelopes(selection, { limit: limited.maxItems(flags) }, context);
   let total: number | undefined;
   const envelopes = selectEnvelopes(await context.session.client(), selection, {
-    pageSize: limited.pageSize(flags, isUnfiltered(selection) && !isSorted),
+    pageSize: limited.pageSize(flags, isUnfiltered(selection)),
     onTotal: (known) => {
       total = known;
     },
@@ -48,6 +46,7 @@ function needsIndex({ signer, words, metadata, run }: Selection): boolean {
 interface SearchOptions {
   limit?: number | undefined;
   cached?: boolean | undefined;
+  refresh?: boolean | undefined;
   oneSignerFirst?: boolean | undefined;
 }
 
@@ -66,12 +65,12 @@ export async function searchEnvelopes(
   const { signal } = context.interrupt;
   let total: number | undefined;
   // The order of the service's list is unknown, so all envelopes are read before the first is shown.
-  async function* newestFirst() {
+  async function* sorted() {
     const all = await allOf(selectEnvelopes(client, selection, { signal }));
     total = all.length;
-    yield* sortedBy(all, '-createdAt');
+    yield* newestFirst(all);
   }
-  return { envelopes: newestFirst(), total: () => total, hasMore: () => false, knownAt: Date.now() };
+  return { envelopes: sorted(), total: () => total, hasMore: () => false, knownAt: Date.now() };
 }
 
 /** The parts of a running command that are needed to read from the index. */

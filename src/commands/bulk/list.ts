@@ -1,6 +1,6 @@
 import { summaries } from '../../bulk/run-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, listFlags } from '../../cli/flags.ts';
+import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
@@ -14,7 +14,7 @@ export default class BulkList extends EsignCommand {
     '<%= config.bin %> bulk list --json | jq \'.[] | select(.state == "interrupted")\'',
     '<%= config.bin %> bulk list -q -L 1',
   ];
-  static override flags = { ...listFlags, fields: fieldsFlag('id,state,total') };
+  static override flags = listFlags;
 
   async run(): Promise<void> {
     const { flags, context } = await this.start(BulkList);

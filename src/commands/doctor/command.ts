@@ -1,11 +1,9 @@
+import { indexPathOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
-import type { Session } from '../../cli/session.ts';
-import { readRecord } from '../../compatibility/record.ts';
-import { reportOf } from '../../compatibility/report.ts';
 import type { CheckStatus, DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
-import type { DoctorContext } from '../../doctor/context.ts';
+import type { DoctorContext, IndexFacts } from '../../doctor/context.ts';
 import { runChecks } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/bucket.ts';
 import { counted } from '../../kernel/duration.ts';
@@ -19,7 +17,7 @@ import { storePath } from '../../profiles/store.ts';
 export default class Doctor extends EsignCommand {
   static override summary = 'Check your setup and show how to fix each problem.';
   static override description =
-    'Checks Node, file permissions, profile, guards, API key, service, clock, rate limit, proxy, and bucket, using at most one GET request each. Changes nothing. Exits with 0 if no check fails, otherwise with the exit code of the first failure.';
+    'Checks Node, file permissions, profile, guards, API key, service, clock, rate limit, lists, proxy, search index, and bucket, using at most one GET request each. Changes nothing. Exits with 0 if no check fails, otherwise with the exit code of the first failure.';
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --profile acme',
@@ -64,12 +62,14 @@ function checkPrinter(write: (check: DoctorCheck) => Promise<void>) {
   return { add, end };
 }
 
-async function countContradictions(session: Session): Promise<number> {
-  const notes = await session.shapeNotes();
-  if (notes === undefined) return 0;
-  await notes.write();
-  const record = await readRecord(notes.path);
-  return record === 'newer' ? 0 : reportOf(record).contradictions.length;
+async function indexFacts({ session }: Context): Promise<IndexFacts | 'off' | undefined> {
+  const settings = await session.settings();
+  if (settings.baseUrl === undefined || settings.apiKey === undefined) return undefined;
+  const file = indexPathOf(settings);
+  if (file === undefined) return 'off';
+  const { IndexFile } = await import('../../envelope-index/index-file.ts');
+  const { known, completeness, size } = await new IndexFile(file).read();
+  return { file, envelopes: known.size, bytes: size, completeAt: completeness?.complete };
 }
 
 function doctorContextOf(context: Context): DoctorContext {
@@ -86,7 +86,7 @@ function doctorContextOf(context: Context): DoctorContext {
     settings: () => context.session.settings(),
     client: () => context.session.client(),
     checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),
-    contradictions: () => countContradictions(context.session),
+    index: () => indexFacts(context),
     now: () => context.session.clock.now(),
     signal: context.interrupt.signal,
   };
@@ -104,6 +104,7 @@ const LABELS: Readonly<Record<string, string>> = {
   profile: 'Profile',
   guards: 'Guards',
   state: 'State folder',
+  'old-state': 'Earlier version',
   'base-url': 'Base URL',
   proxy: 'Proxy',
   key: 'API key',
@@ -112,7 +113,8 @@ const LABELS: Readonly<Record<string, string>> = {
   scopes: 'Scopes',
   clock: 'Clock',
   'rate-limit': 'Rate limit',
-  compatibility: 'Compatibility',
+  lists: 'Lists',
+  index: 'Search index',
   bucket: 'Bucket',
 };
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 2;

@@ -13,7 +13,7 @@ import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import { endOf, mailboxOf, nameOf, namesOf } from './list/view.ts';
 
-/** Renders an envelope: its status, the signers, and the files. */
+/** Renders an envelope in about ten lines: its status, the signers, the metadata, and the next commands. */
 export function renderEnvelope(
   envelope: Envelope,
   terminal: Terminal,
@@ -28,11 +28,20 @@ export function renderEnvelope(
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
     `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
-    renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
+    renderPairs(replacing(envelope, successor), terminal, '  '),
     signersBlock(envelope, terminal, now),
-    section('Files', files(envelope), terminal),
-    section('Metadata', metadata(envelope), terminal),
+    section('Metadata', metadata(envelope, false), terminal),
     nextSteps(successor ?? envelope, terminal),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+/** Renders what few people need: dates, settings, storage keys, and the metadata that esign added. */
+export function renderDetails(envelope: Envelope, terminal: Terminal, now: number): string {
+  const parts = [
+    section('Details', facts(envelope, now), terminal),
+    section('Files', files(envelope), terminal),
+    section('Metadata of esign', metadata(envelope, true), terminal),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -180,11 +189,14 @@ function files(envelope: Envelope): [string, string][] {
   return keys.flatMap(([what, key]): [string, string][] => (key ? [[what, safeLine(key)]] : []));
 }
 
-function metadata(envelope: Envelope): [string, string][] {
-  return Object.entries(envelope.metadata ?? {}).map(([key, value]) => [
-    safeLine(key),
-    safeLine(typeof value === 'string' ? value : JSON.stringify(value)),
-  ]);
+/** Returns the metadata, either the keys that esign added or the others. */
+function metadata(envelope: Envelope, isOwn: boolean): [string, string][] {
+  return Object.entries(envelope.metadata ?? {})
+    .filter(([key]) => key.startsWith('esign') === isOwn)
+    .map(([key, value]) => [
+      safeLine(key),
+      safeLine(typeof value === 'string' ? value : JSON.stringify(value)),
+    ]);
 }
 
 function section(title: string, pairs: [string, string][], terminal: Terminal): string {

@@ -1,12 +1,9 @@
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { jsonText } from '../../output/json.ts';
-import type { ListView } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { relativeTime } from '../../output/time.ts';
 import type { ForwardResult } from '../../webhooks/forward/send.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
-import { word } from './event-view.ts';
 
 /** Returns a delivery for a JSON line. The body is included as received, or in base64 if it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
@@ -58,9 +55,9 @@ export function forwardLine(
   namesUrl = false,
 ): string {
   if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
-  const { id, url, status, error, event, envelopeId, attempt, nextMs, waiting } = result;
+  const { id, url, status, error, event, envelopeId, attempt, nextMs } = result;
   if (!terminal.outIsTty) {
-    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs, waiting];
+    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs];
     return `${cells.map((cell) => safeLine(String(cell ?? ''))).join('\t')}\n`;
   }
   const mark = terminal.style(error === null ? 'green' : 'red', '→');
@@ -69,37 +66,15 @@ export function forwardLine(
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
 }
 
-/** Describes an outcome: `responded with 500, attempt 3, next in 15 s; 3 more queued` */
-function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
+/** Describes an outcome: `responded with 500, attempt 3, next in 15 s` */
+function outcomeOf({ attempt, status, ms, error, nextMs }: ForwardResult): string {
   const what = error === null ? `${status ?? ''} in ${ms} ms` : connectionReason(error);
   const tries = attempt > 1 || nextMs !== null ? `, attempt ${attempt}` : '';
   const next = nextMs === null ? '' : `, next in ${nextMs / 1_000} s`;
-  const behind = error === null || waiting === 0 ? '' : `; ${waiting} more queued`;
-  return `${what}${tries}${next}${behind}`;
+  return `${what}${tries}${next}`;
 }
 
 /** Shortens an ID. The line of the delivery shows the full one. */
 function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 8)}…` : id;
-}
-
-/** Returns the list view of a sandbox's deliveries. */
-export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
-  return {
-    id: (one) => word(one.id),
-    empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
-    columns: [
-      { key: 'id', fixed: true },
-      { key: 'createdAt', header: 'CREATED', show: (one) => relativeTime(word(one.createdAt), now) },
-      { key: 'event', fixed: true },
-      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
-      { key: 'state', fixed: true },
-      {
-        key: 'attempts',
-        header: 'TRIES',
-        value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
-      },
-      { key: 'url' },
-    ],
-  };
 }

@@ -10,7 +10,7 @@ import { readPayload } from '../../webhooks/receive/payload.ts';
 
 /** Returns a record for JSON. The body is included as received, or in base64 if it is not JSON. */
 export function eventJson(record: EventRecord): Record<string, unknown> {
-  const { bodyBase64, owedTo, headers, ...rest } = record;
+  const { bodyBase64, targets: _targets, headers, ...rest } = record;
   const body = bodyOf(record);
   return { ...rest, headers: shownHeaders(headers), ...(body === null ? { bodyBase64 } : { body }) };
 }

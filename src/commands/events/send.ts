@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
+import { NetworkError, NotFoundError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { safeLine } from '../../output/text.ts';
@@ -86,18 +86,16 @@ function hintFor(status: number | null): string {
     : "Check the receiver's log, then run the command again.";
 }
 
-/** Returns a journal record as a delivery to send. @throws UsageError if it is truncated */
+/** Returns a journal record as a delivery to send. @throws UsageError if it was refused, because it may be forged */
 export function forwardable(record: EventRecord): Forwardable {
-  const delivery = storedDelivery(record);
-  if (delivery.raw.byteLength !== record.bytes)
-    throw new UsageError(
-      `${record.deliveryId} was refused, and only its first bytes were stored, so it can't be resent.`,
-      { hint: 'Send a test webhook instead: `esign events trigger`.' },
-    );
-  return delivery;
+  if (record.reason !== null)
+    throw new UsageError(`${record.deliveryId} was refused, so it can't be resent: ${record.reason}.`, {
+      hint: 'To send a test webhook instead, run `esign events trigger`.',
+    });
+  return storedDelivery(record);
 }
 
-/** Returns the record with a delivery ID or the beginning of one. @throws UsageError if it doesn't exist, or if several begin like this */
+/** Returns the record with a delivery ID or the beginning of one. @throws NotFoundError if it doesn't exist, UsageError if several begin like this */
 export async function findEvent(id: string, terminal: CommandTerminal): Promise<EventRecord> {
   const damages: string[] = [];
   let found: EventRecord | undefined;
@@ -116,7 +114,7 @@ export async function findEvent(id: string, terminal: CommandTerminal): Promise<
     }
   if (found !== undefined) return found;
   for (const message of damages) terminal.notice(message);
-  throw new UsageError(`Delivery ${id} was not found in the journal on this machine.`, {
+  throw new NotFoundError(`Delivery ${id} was not found in the journal on this machine.`, {
     hint: 'List the received webhooks with `esign events list`.',
   });
 }

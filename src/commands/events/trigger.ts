@@ -12,10 +12,10 @@ import { sendAll, showDeliveries, targetUrl } from './send.ts';
 export default class EventsTrigger extends EsignCommand {
   static override summary = 'Send a test webhook to a URL, signed as the service would sign it.';
   static override description =
-    `The events are ${EVENTS.join(', ')}; "envelope." can be left out. Without a secret, the webhook is sent unsigned.`;
+    `The events are ${EVENTS.join(', ')}; "envelope." can be left out. The envelope and the people in it are made up. Without a secret, the webhook is sent unsigned.`;
   static override examples = [
     '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
-    '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks --envelope env_123',
+    '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks',
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
   ];
   static override args = {
@@ -24,7 +24,6 @@ export default class EventsTrigger extends EsignCommand {
   static override flags = {
     to: Flags.string({ description: 'URL to send it to', required: true, helpValue: 'URL' }),
     'secret-file': textFlag('FILE', 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)'),
-    envelope: textFlag('ID', 'envelope ID in the payload (default: a made-up one)'),
     'dry-run': dryRunFlag,
   };
 
@@ -33,12 +32,12 @@ export default class EventsTrigger extends EsignCommand {
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
     const secret = await readWebhookSecret(flags['secret-file'], context.terminal);
-    const body = sampleBody(event, { envelopeId: flags.envelope, now: context.session.clock.now() });
+    const body = sampleBody(event, { now: context.session.clock.now() });
     const raw = Buffer.from(JSON.stringify(body));
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
-    const delivery = { deliveryId, event, envelopeId: flags.envelope ?? null, headers, raw };
+    const delivery = { deliveryId, event, envelopeId: body.data.envelopeId, headers, raw };
     if (flags['dry-run']) return showDeliveries([delivery], url, context.terminal);
     await sendAll([delivery], url, context);
   }

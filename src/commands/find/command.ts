@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { booleanFlag, listFlags, requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { searchText, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
@@ -20,7 +20,7 @@ import { renderHits } from './view.ts';
 export default class Find extends EsignCommand {
   static override summary = 'Search envelopes by signer name, email address, subject, or metadata.';
   static override description =
-    "Each word must match the beginning of a word in the ID, the subject, a signer's name or address, the template's name or ID, or a metadata value. Case and accents are ignored. Finished envelopes are cached on this machine, so only the first search reads all of them; see `esign index show`.";
+    "Each word must match the beginning of a word in the ID, the subject, a signer's name or address, the template's name or ID, or a metadata value. Case and accents are ignored. Finished envelopes are cached on this machine, so only the first search reads all of them.";
   static override examples = [
     '<%= config.bin %> find lukasz',
     '<%= config.bin %> find rehor 1377',
@@ -33,9 +33,12 @@ export default class Find extends EsignCommand {
     text: requiredArg('search terms; each matches the beginning of a word'),
   };
   static override flags = {
-    ...listFlags,
+    ...exportListFlags,
     ...selectionFlags,
     cached: booleanFlag('search only the local index, without contacting the service'),
+    refresh: booleanFlag('rebuild the local index first from the list of all envelopes', {
+      exclusive: ['cached'],
+    }),
   };
 
   async run(): Promise<void> {
@@ -46,7 +49,12 @@ export default class Find extends EsignCommand {
     const isDescribed = isTableOutput(flags, terminal);
     const hits = await searchEnvelopes(
       selection,
-      { limit: limited.maxItems(flags), cached: flags.cached, oneSignerFirst: isDescribed },
+      {
+        limit: limited.maxItems(flags),
+        cached: flags.cached,
+        refresh: flags.refresh,
+        oneSignerFirst: isDescribed,
+      },
       context,
     );
     let count = 0;

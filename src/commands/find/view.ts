@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import { matchedSigners, type Selection } from '../../envelopes/select.ts';
 import { entryOf } from '../../kernel/json.ts';
-import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
+import { hasOpened, hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
@@ -85,16 +85,14 @@ function matchedFirst(signers: readonly Signer[], matched: ReadonlySet<Signer>):
   return [...signers.filter((one) => matched.has(one)), ...signers.filter((one) => !matched.has(one))];
 }
 
-/** Describes a signer's status. Unknown statuses are shown as they are. */
-const OPENED: Readonly<Record<string, string>> = {
-  VIEWED: 'opened',
-  DELIVERED: 'opened',
-  SENT: 'not opened',
+/** Statuses of signers that need words. SENT needs none: an email may have been opened without a report. */
+const STATES: Readonly<Record<string, string>> = {
+  SENT: '',
   PENDING: 'not asked yet',
   AWAITING_TURN: 'not asked yet',
 };
 
-/** `Ada (opened) and Bo (not opened)`, `Ada and Bo (not opened)`, `Ada (not opened) and 2 more`. */
+/** `Ada (opened) and Bo`, `Ada and Bo (not asked yet)`, `Ada and 2 more`. */
 function pendingSigners(signers: readonly Signer[], label: (one: Signer) => string): string {
   const most = signers.length > 2 ? 1 : 2;
   const shown = signers.slice(0, most).map((one) => ({ name: label(one), state: stateOf(one) }));
@@ -106,6 +104,7 @@ function pendingSigners(signers: readonly Signer[], label: (one: Signer) => stri
   return `${texts.join(' and ')}${more}`;
 }
 
-function stateOf({ status }: Signer): string {
-  return entryOf(OPENED, status ?? '') ?? status?.toLowerCase() ?? '';
+function stateOf(signer: Signer): string {
+  if (hasOpened(signer)) return 'opened';
+  return entryOf(STATES, signer.status ?? '') ?? signer.status?.toLowerCase() ?? '';
 }

@@ -2,11 +2,14 @@ import { runCommand } from '../../cli/input/run-command.ts';
 import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { EventName } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
 import { DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
-import { COMPLETED } from '../../webhooks/journal/record.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { deliveryLine } from '../events/delivery-view.ts';
+
+/** The event after which an envelope has signed documents. */
+const COMPLETED: EventName = 'envelope.completed';
 
 interface Actions {
   /** The user's command for each delivery. */
@@ -21,21 +24,15 @@ interface Actions {
 export class DeliveryActions {
   readonly #actions: Actions;
   readonly #buffer = new DeliveryBuffer();
-  readonly #downloaded = new Set<string>();
-  /** Completed envelopes whose documents could not be downloaded yet. */
-  readonly #missing = new Set<string>();
   #work: Promise<void> = Promise.resolve();
-  #resuming: Promise<void> = Promise.resolve();
-  #isEnding = false;
 
   constructor(actions: Actions) {
     this.#actions = actions;
   }
 
-  /** Queues a delivery. A duplicate only repeats a download that failed. */
   take(delivery: Delivery, place: JournalPosition): void {
     const { exec, dir, warn } = this.#actions;
-    if (dir === undefined && (exec === undefined || delivery.duplicate)) return;
+    if (delivery.duplicate || (dir === undefined && exec === undefined)) return;
     const buffered = this.#buffer.add(delivery, place);
     this.#work = this.#work
       .then(() => buffered.take())
@@ -43,60 +40,27 @@ export class DeliveryActions {
       .catch((error: unknown) => warn(messageOf(error)));
   }
 
-  /**
-   * Downloads documents that an earlier listener did not download, between the deliveries that arrive in the meantime. `find` returns
-   * their envelopes.
-   */
-  resume(find: () => Promise<string[]>): void {
-    const report = (error: unknown) => this.#actions.warn(messageOf(error));
-    const all = async () => {
-      const ids = await find();
-      for (const id of ids) this.#missing.add(id);
-      for (const id of ids) if (!this.#isEnding) await this.download(id).catch(report);
-    };
-    this.#resuming = all().catch(report);
-  }
-
-  /** Waits until all queued deliveries and resumed downloads are processed. */
-  async done(): Promise<void> {
-    await this.#resuming;
-    await this.#work;
-  }
-
-  /** Waits until all queued deliveries are processed, and names the envelopes whose documents are still missing. */
-  async end(): Promise<void> {
-    this.#isEnding = true;
-    await this.done();
-    const { dir = '.', warn } = this.#actions;
-    for (const id of this.#missing) {
-      const retry = command('envelopes', 'download', id, '--dir', dir);
-      warn(`The documents of ${id} were not downloaded. Run \`${retry}\`.`);
-    }
-  }
-
-  /** Downloads the documents of a completed envelope, unless they have been downloaded. Waits for the queued deliveries. */
-  download(envelopeId: string): Promise<void> {
-    const download = this.#work.then(() => this.#download(envelopeId));
-    this.#work = download.catch(() => undefined);
-    return download;
-  }
-
-  async #download(envelopeId: string): Promise<void> {
-    const { dir, download } = this.#actions;
-    if (dir === undefined || this.#downloaded.has(envelopeId)) return;
-    this.#missing.add(envelopeId);
-    await download(envelopeId, dir);
-    this.#missing.delete(envelopeId);
-    this.#downloaded.add(envelopeId);
+  /** Waits until all deliveries are processed. */
+  done(): Promise<void> {
+    return this.#work;
   }
 
   async #actOn(delivery: Delivery): Promise<void> {
-    const { duplicate, verified, event, envelopeId } = delivery;
-    const { exec } = this.#actions;
-    if (exec !== undefined && !duplicate) await this.#run(exec, delivery);
-    if (envelopeId === null || !verified) return;
-    const isDone = event === COMPLETED && !duplicate;
-    if (isDone || this.#missing.has(envelopeId)) await this.#download(envelopeId);
+    const { verified, event, envelopeId } = delivery;
+    const { exec, dir } = this.#actions;
+    if (exec !== undefined) await this.#run(exec, delivery);
+    if (dir !== undefined && verified && event === COMPLETED && envelopeId !== null)
+      await this.#download(envelopeId, dir);
+  }
+
+  async #download(envelopeId: string, dir: string): Promise<void> {
+    const { download, warn } = this.#actions;
+    try {
+      await download(envelopeId, dir);
+    } catch (error) {
+      const retry = command('envelopes', 'download', envelopeId, '--dir', dir);
+      warn(`The documents of ${envelopeId} were not downloaded: ${messageOf(error)} Run \`${retry}\`.`);
+    }
   }
 
   async #run(line: string, delivery: Delivery): Promise<void> {

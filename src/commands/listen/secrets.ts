@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Context } from '../../cli/context.ts';
-import { readSecret, readWebhookSecret } from '../../cli/input/secrets.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
@@ -13,11 +13,11 @@ const OTHERS_TRIED = 100;
 const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload. If the payload names
- * no envelope, the latest stored ones.
- * @throws UsageError if a given secret is empty, or if no secret is known and the user can't be prompted for one.
+ * Returns a function that returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
+ * If the payload names no envelope, the latest stored ones. Reports which secrets are accepted if none is given.
+ * @throws UsageError if a given secret is empty.
  */
-export async function listenSecrets(
+export async function findListenSecrets(
   files: readonly string[] | undefined,
   context: Context,
 ): Promise<ReceiverOptions['secretsFor']> {
@@ -25,11 +25,12 @@ export async function listenSecrets(
   const read = await Promise.all(sources.map((file) => readWebhookSecret(file, context.terminal)));
   const given = read.filter((secret) => secret !== undefined);
   const stored = storedSecrets(context.terminal);
-  if (given.length === 0 && (await stored()).all.length === 0) {
-    const hint =
-      'Use --secret-file FILE, set ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or accept unverified webhooks with --no-verify.';
-    given.push(await readSecret({ what: 'webhook secret', hint }, context.terminal));
-  }
+  if (given.length === 0)
+    context.terminal.notice(
+      (await stored()).all.length === 0
+        ? 'No webhook secret is stored yet, so every delivery is refused. Create an envelope with --webhook-url, which stores one, or pass --secret-file.'
+        : 'Accepting deliveries that are signed with a webhook secret stored on this machine.',
+    );
   return async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
     const waiting = pending(unbound, context.session.clock.now());

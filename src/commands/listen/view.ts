@@ -1,5 +1,4 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { counted, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
 import { type BufferedDelivery, DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
@@ -105,8 +104,8 @@ export class ListenView {
       case 'warning':
         // Also printed on stderr, for users whose programs only parse deliveries.
         return [line(event), notice(event.message)];
-      case 'draining':
-        return [];
+      case 'notice':
+        return [notice(event.message)];
       default:
         return [line(event)];
     }
@@ -119,16 +118,11 @@ export class ListenView {
         return this.#ready(event);
       case 'tunnel':
         return [notice(`Public URL: ${event.url}. Use it as an envelope's --webhook-url.`)];
-      case 'backlog':
-        return [notice(`Pending forwards from an earlier run: ${grouped(event.pending)}.`)];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, terminal, false, this.#namesUrl) }];
-      case 'removed':
-        return [notice(`Deleted ${counted(event.days, 'day')} of old webhooks.`)];
       case 'warning':
+      case 'notice':
         return [notice(event.message)];
-      case 'draining':
-        return [notice('Waiting for pending forwards.')];
       case 'summary':
         return [
           notice(
@@ -143,7 +137,7 @@ export class ListenView {
     const lines = [notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`)];
     if (inspectorUrl !== undefined)
       lines.push(notice(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`));
-    if (healthUrl !== undefined) lines.push(notice(`Health: ${healthUrl}; metrics are at /metrics.`));
+    if (healthUrl !== undefined) lines.push(notice(`Health: ${healthUrl}`));
     if (!verify)
       lines.push(
         notice('Signatures are not checked, so anyone who can reach this address can send forged events.'),

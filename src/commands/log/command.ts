@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, formatFlags, inGroup, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { inGroup, quietFlag, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { LogEntry } from '../../log/entry.ts';
@@ -19,8 +19,7 @@ export default class Log extends EsignCommand {
     '<%= config.bin %> log --json | jq \'.[] | select(.outcome == "unknown")\'',
   ];
   static override flags = {
-    ...formatFlags,
-    fields: fieldsFlag('at,command,outcome'),
+    quiet: quietFlag('IDs'),
     ...inGroup('FILTER', {
       since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
       envelope: textFlag('ID', 'only entries for this envelope'),
@@ -55,7 +54,6 @@ function logList(now: number): ListView<LogEntry> {
       { key: 'error' },
     ],
     shown: [
-      { key: 'id', fixed: true },
       { key: 'at', header: 'WHEN', value: ({ at }) => relativeTime(at, now), fixed: true },
       { key: 'command', fixed: true },
       {

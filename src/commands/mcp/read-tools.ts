@@ -12,13 +12,14 @@ import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS, ENVELOPE_STATUSES, LIMITS } from '../../kernel/vocabulary.ts';
-import { summarize } from '../../statistics/summary.ts';
 import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search.ts';
 import { fetchInto } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/signers.ts';
 import { historyReader } from '../envelopes/get/history.ts';
+import { readLateSigners } from '../late/late-signers.ts';
+import { readReport } from '../report/read-report.ts';
 import {
   type Cursor,
   cursorFrom,
@@ -29,7 +30,7 @@ import {
 } from './paging.ts';
 import { READ_ONLY_HINTS, type Tool, tool } from './tool.ts';
 
-const MAX_NAMED = 10;
+const MAX_LATE = 50;
 /** Clients time out a call after a minute. */
 const WAIT_MS = 10_000;
 const CONCURRENCY = 4;
@@ -49,7 +50,6 @@ export function readTools(context: Context): Tool[] {
 }
 
 function searchTools(context: Context): Tool[] {
-  const { signal } = context.interrupt;
   return [
     tool({
       name: 'find',
@@ -96,15 +96,23 @@ function searchTools(context: Context): Tool[] {
       },
     }),
     tool({
-      name: 'summary',
-      description:
-        'Summarize all envelopes: counts by status, the longest waiting times, envelopes that expire within 3 days, and stuck envelopes.',
+      name: 'late',
+      description: 'List signers who take longer than usual, longest first, with the command to run next.',
       input: z.strictObject(filters),
       run: async ({ template, since }) => {
         const selection = filtersOf({ template, since: momentIf(since, 'since') });
-        const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
-        const { envelopes } = await select(selection, context);
-        return { data: await summarize(await context.session.client(), envelopes, options) };
+        return { data: (await readLateSigners(selection, undefined, context)).slice(0, MAX_LATE) };
+      },
+    }),
+    tool({
+      name: 'report',
+      description:
+        'Report what needs attention (declined, expiring, overdue, and forgotten drafts), and counts, completion rate, and times of the last 90 days or since a given time.',
+      input: z.strictObject(filters),
+      run: async ({ template, since }) => {
+        const flags = { template, since: momentIf(since, 'since') };
+        const wanted = { selection: filtersOf(flags), flags, by: undefined };
+        return { data: (await readReport(wanted, context)).report };
       },
     }),
   ];

@@ -11,12 +11,11 @@ import { renderProfile, writeProfile } from './view.ts';
 export default class ProfilesAdd extends EsignCommand {
   static override summary = 'Add a profile: an API key and its base URL.';
   static override description =
-    'The key is read from a hidden prompt, stdin, a file, or ESIGN_API_KEY, or printed by a command that runs each time. It is checked with one GET request. The first profile becomes the current one.';
+    'The key is read from a hidden prompt, a file, stdin, or ESIGN_API_KEY, or printed by a command that runs each time. It is checked with one GET request. The first profile becomes the current one.';
   static override examples = [
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1',
-    'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-stdin',
+    'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-file -',
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-command "op read op://team/esign/key"',
-    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --keychain',
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {

@@ -3,10 +3,9 @@ import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, type ProfileChanges, putProfile } from '../../profiles/edit.ts';
-import { removeKey } from '../../profiles/key-storage.ts';
 import type { Profile, Profiles } from '../../profiles/profile.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
-import { profileFlags } from './flags.ts';
+import { profileFlags, sealFlags } from './flags.ts';
 import { saveProfile } from './save.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
@@ -16,15 +15,15 @@ export default class ProfilesEdit extends EsignCommand {
     '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
     '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
     '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
-    '<%= config.bin %> profiles edit acme --keychain # moves the key into the system keychain',
     "<%= config.bin %> profiles edit acme --only-to '*@example.com' --max-emails 50 --confirm-name # guards",
-    'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
+    'cat new.key | <%= config.bin %> profiles edit acme --api-key-file -',
   ];
   static override args = {
     name: requiredArg('profile to edit'),
   };
   static override flags = {
     ...profileFlags,
+    ...sealFlags,
     verify: booleanFlag('check a new key or base URL with one GET request', { default: true, allowNo: true }),
   };
 
@@ -36,8 +35,6 @@ export default class ProfilesEdit extends EsignCommand {
       putProfile(store, args.name, applyChanges(profileNamed(store, args.name), changes));
     const saved = await saveProfile(args.name, flags, { before, put }, context);
     if (saved.profile.index === false) await removeIndexesOf(stateDir(), args.name);
-    if (!(await removeKey(before, saved.profile)))
-      context.terminal.notice('The previous key is still in the keychain.');
     await writeProfile(saved, context.terminal, () => renderProfile(saved, context.terminal));
   }
 }

@@ -7,11 +7,9 @@ import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 
 const guardFlags = inGroup('GUARD', {
   'read-only': booleanFlag('refuse all commands that change data', { allowNo: true }),
-  'only-to': textFlag(
-    'A,B',
-    "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
-    { exclusive: ['no-only-to'] },
-  ),
+  'only-to': textFlag('A,B', "allow only these recipients: addresses, or '*@example.com' for a domain", {
+    exclusive: ['no-only-to'],
+  }),
   'no-only-to': booleanFlag('allow all recipients'),
   'max-emails': numberFlag('maximum number of emails that a command may send', {
     min: 0,
@@ -26,16 +24,9 @@ const guardFlags = inGroup('GUARD', {
 /** The flags of `profiles add` and `profiles edit`. Secrets are never passed as the value of a flag. */
 export const profileFlags = {
   ...inGroup('KEY', {
-    'api-key-stdin': booleanFlag('read the API key from stdin', {
-      exclusive: ['api-key-command', 'api-key-file'],
-    }),
-    'api-key-file': textFlag('FILE', 'read the API key from a file'),
+    'api-key-file': textFlag('FILE', 'read the API key from a file, or from stdin with -'),
     'api-key-command': textFlag('CMD', 'command that prints the API key, run each time the key is needed', {
       exclusive: ['api-key-file'],
-    }),
-    keychain: booleanFlag('store the API key in the system keychain instead of the profiles file', {
-      allowNo: true,
-      exclusive: ['api-key-command'],
     }),
   }),
   'insecure-http': booleanFlag('allow an http:// base URL on another machine'),
@@ -53,15 +44,24 @@ export const profileFlags = {
       'ID',
       'access key ID, instead of the AWS default chain; you are prompted for the secret',
     ),
-    'secret-access-key-stdin': booleanFlag('read the secret access key from stdin', {
-      exclusive: ['api-key-stdin'],
-    }),
-    'secret-access-key-file': textFlag('FILE', 'read the secret access key from a file'),
+    'secret-access-key-file': textFlag(
+      'FILE',
+      'read the secret access key from a file, or from stdin with -',
+    ),
   }),
 };
 
+/** The flags of `profiles edit` only: a pin is set by the first download, and matters only after it. */
+export const sealFlags = inGroup('SEAL', {
+  pin: textFlag('FINGERPRINT', 'trust only documents sealed by this certificate', { exclusive: ['no-pin'] }),
+  'no-pin': booleanFlag('forget the certificate; the next download pins it again'),
+  'sealed-part': booleanFlag('save the sealed part of documents that were extended after they were sealed', {
+    allowNo: true,
+  }),
+});
+
 type GuardFlagValues = Partial<InferredFlags<typeof guardFlags>>;
-export type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags>> & {
+export type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags & typeof sealFlags>> & {
   'base-url'?: string | undefined;
 };
 
@@ -75,6 +75,8 @@ export async function readProfileChanges(
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],
     index: flags.index,
+    pin: flags['no-pin'] ? null : flags.pin,
+    sealedPart: flags['sealed-part'],
     guards: await readGuards(flags),
     apiKeyCommand: flags['api-key-command'],
     apiKey: await readKey(flags, isNew, terminal),
@@ -99,14 +101,14 @@ async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {
 }
 
 async function readPatterns(text: string): Promise<string[]> {
-  const patterns = text.trim() === '' ? [] : text.split(',').map((one) => one.trim());
+  const patterns = text.split(',').map((one) => one.trim());
   const { comparablePattern } = await import('../../guards/addresses.ts');
   const invalid = patterns.find((one) => comparablePattern(one) === undefined);
   if (invalid === undefined) return patterns;
   throw new UsageError(
     `Invalid value for --only-to: "${invalid}". It must be an email address or a pattern.`,
     {
-      hint: "Examples: ann@example.com, '*@example.com' for a domain, '*@*.example.com' for its subdomains.",
+      hint: "Examples: ann@example.com, or '*@example.com' for a domain. To allow all recipients, use --no-only-to.",
     },
   );
 }
@@ -117,19 +119,18 @@ async function readKey(
   terminal: CommandTerminal,
 ): Promise<string | undefined> {
   if (flags['api-key-command'] !== undefined) return undefined;
-  const given = flags['api-key-stdin'] === true || flags['api-key-file'] !== undefined;
-  if (!given && !needsKey) return undefined;
+  const file = flags['api-key-file'];
+  if (file === undefined && !needsKey) return undefined;
   const fromEnvironment = process.env.ESIGN_API_KEY?.trim();
-  if (!given && fromEnvironment) {
+  if (file === undefined && fromEnvironment) {
     terminal.redactor.add(fromEnvironment);
     return fromEnvironment;
   }
   return readSecret(
     {
       what: 'API key',
-      fromStdin: flags['api-key-stdin'],
-      file: flags['api-key-file'],
-      hint: 'Pipe it in with --api-key-stdin, or pass --api-key-file or --api-key-command.',
+      file,
+      hint: 'Pass --api-key-file FILE, pipe it in with --api-key-file -, or pass --api-key-command.',
     },
     terminal,
   );
@@ -139,15 +140,17 @@ async function readStorageSecret(
   flags: ProfileFlagValues,
   terminal: CommandTerminal,
 ): Promise<string | undefined> {
-  const given = flags['secret-access-key-stdin'] === true || flags['secret-access-key-file'] !== undefined;
-  const needsSecret = given || Boolean(flags['access-key-id']);
-  if (!needsSecret) return undefined;
+  const file = flags['secret-access-key-file'];
+  if (file === undefined && !flags['access-key-id']) return undefined;
+  if (file === '-' && flags['api-key-file'] === '-')
+    throw new UsageError('Both the API key and the secret access key would be read from stdin.', {
+      hint: 'Read one of them from a file.',
+    });
   return readSecret(
     {
       what: 'secret access key',
-      fromStdin: flags['secret-access-key-stdin'],
-      file: flags['secret-access-key-file'],
-      hint: 'Pass --secret-access-key-file FILE or --secret-access-key-stdin.',
+      file,
+      hint: 'Pass --secret-access-key-file FILE, or - for stdin.',
     },
     terminal,
   );

@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
+import { quietFlag } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/list.ts';
 import { readProfiles } from '../../profiles/store.ts';
@@ -12,7 +12,7 @@ export default class ProfilesList extends EsignCommand {
     '<%= config.bin %> profiles list --json',
     '<%= config.bin %> profiles list -q',
   ];
-  static override flags = { ...formatFlags, fields: fieldsFlag('name,baseUrl'), quiet: quietFlag('names') };
+  static override flags = { quiet: quietFlag('names') };
 
   async run(): Promise<void> {
     const { flags, terminal } = await this.start(ProfilesList);

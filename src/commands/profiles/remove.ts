@@ -2,11 +2,9 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { removeRecordsOf } from '../../compatibility/record.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
-import { removeKey } from '../../profiles/key-storage.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { writeProfile } from './view.ts';
@@ -34,9 +32,6 @@ export default class ProfilesRemove extends EsignCommand {
     );
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     await removeIndexesOf(stateDir(), args.name);
-    await removeRecordsOf(stateDir(), args.name);
-    if (!(await removeKey(profile, undefined)))
-      context.terminal.notice('The key is still in the keychain, which did not respond.');
     const next = store.current === undefined ? ' Choose a different one with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },

@@ -1,8 +1,7 @@
 import type { Context } from '../../cli/context.ts';
-import { NetworkError } from '../../kernel/errors.ts';
+import { BadResponseError, NetworkError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { applyChanges, type ProfileChanges } from '../../profiles/edit.ts';
-import { removeKey, storeKey } from '../../profiles/key-storage.ts';
 import type { Profile, Profiles } from '../../profiles/profile.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { verifyKey } from '../../profiles/verify.ts';
@@ -12,8 +11,7 @@ import type { NamedProfile } from './view.ts';
 type PutProfile = (store: Profiles, profile: Profile, changes: ProfileChanges) => void;
 
 /**
- * Reads the changes to a profile, checks the key, stores both, and returns the new profile. `put` adds the new profile to the store. If
- * that fails, the key doesn't stay in the keychain. `before` is undefined for a new profile.
+ * Reads the changes to a profile, checks the key, stores both, and returns the new profile. `put` adds the new profile to the store. `before` is undefined for a new profile.
  */
 export async function saveProfile(
   name: string,
@@ -21,31 +19,29 @@ export async function saveProfile(
   { before, put }: { before?: Profile; put: PutProfile },
   context: Context,
 ): Promise<NamedProfile> {
-  const { terminal, interrupt } = context;
-  const changes = await readProfileChanges(flags, before === undefined, terminal);
+  const changes = await readProfileChanges(flags, before === undefined, context.terminal);
   const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
   if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
-  const { refused, changes: placed } = await storeKey(changes, before, flags.keychain, interrupt.signal);
-  if (refused)
-    terminal.notice(`${refused.message} The key is stored in the profiles file, which only you can read.`);
-  const profile = applyChanges(before, placed);
-  const store = await updateProfiles(configDir(), (profiles) => put(profiles, profile, placed)).catch(
-    async (error: unknown) => {
-      await removeKey(profile, before);
-      throw error;
-    },
-  );
+  const profile = applyChanges(before, changes);
+  const store = await updateProfiles(configDir(), (profiles) => put(profiles, profile, changes));
   return { name, current: store.current === name, profile };
 }
 
 /**
  * Checks the key of a profile that is about to be stored, with a request to the service.
- * @throws NetworkError with a hint for storing it anyway, if the service can't be reached.
+ * @throws BadResponseError if the base URL is not the API's, or NetworkError with a hint for storing it anyway if the service can't be
+ * reached.
  */
 async function checkKey(profile: Profile, context: Context): Promise<void> {
   try {
     await verifyKey(await context.session.clientOf(profile), context.interrupt.signal);
   } catch (error) {
+    if (error instanceof BadResponseError)
+      throw new BadResponseError(error.message, {
+        cause: error,
+        status: error.status,
+        hint: `${error.hint ?? ''} Nothing was stored.`.trim(),
+      });
     if (!(error instanceof NetworkError)) throw error;
     const { message, hint, maybeReceived } = error;
     // The profile is not stored yet, so a hint about `profiles show` would show another one.

@@ -8,7 +8,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { publicKeyCommand } from '../../profiles/key-command.ts';
 import type { Profile } from '../../profiles/profile.ts';
-import type { Settings } from '../../profiles/resolve.ts';
+import { pinOf, type Settings } from '../../profiles/resolve.ts';
 
 export interface NamedProfile {
   name: string;
@@ -26,15 +26,16 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
     apiKeyCommand: profile.apiKeyCommand === undefined ? null : publicKeyCommand(profile.apiKeyCommand),
     apiKeyIn: placeOf(profile),
     index: profile.index !== false,
+    pin: profile.pin ?? null,
+    sealedPart: profile.sealedPart === true,
     guards: profile.guards ?? null,
     storage: publicStorage(profile.storage),
   };
 }
 
-function placeOf(profile: Profile): 'file' | 'command' | 'keychain' | null {
+function placeOf(profile: Profile): 'file' | 'command' | null {
   if (profile.apiKey !== undefined) return 'file';
-  if (profile.apiKeyCommand !== undefined) return 'command';
-  return profile.apiKeyKeychain === undefined ? null : 'keychain';
+  return profile.apiKeyCommand === undefined ? null : 'command';
 }
 export type PublicProfile = ReturnType<typeof publicProfile>;
 
@@ -77,18 +78,15 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
   const pairs: [string, string | null][] = [
     ['Base URL', one.baseUrl],
-    [
-      'API key',
-      one.apiKey ??
-        (one.apiKeyIn === 'keychain'
-          ? 'in the keychain'
-          : `from the command: ${one.apiKeyCommand ?? 'none'}`),
-    ],
+    ['API key', one.apiKey ?? `from the command: ${one.apiKeyCommand ?? 'none'}`],
     ['Bucket', one.storage?.bucket ?? null],
     ['Endpoint', one.storage?.endpoint ?? null],
     ['Region', one.storage?.region ?? null],
     ['AWS profile', one.storage?.awsProfile ?? null],
     ['Access key', one.storage?.accessKeyId ?? null],
+    ['Seal pin', one.pin],
+    ['Sealed part', one.sealedPart ? SEALED_PART : null],
+    ['Search index', one.index ? null : 'none'],
     ...guardsInWords(combineGuards(shown.profile.guards, { state: 'none' })).map(
       ([label, { text }]): [string, string] => [label, text],
     ),
@@ -96,16 +94,19 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
 }
 
-const PLACES = { key: 'file', command: 'command', keychain: 'keychain' } as const;
+const SEALED_PART = 'saved next to extended documents';
+const PLACES = { key: 'file', command: 'command' } as const;
 
 function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
-  if (kind === 'key') return maskKey(value);
-  return kind === 'keychain' ? 'in the keychain' : publicKeyCommand(value);
+  return kind === 'key' ? maskKey(value) : publicKeyCommand(value);
 }
+
+const fromProfile = <T>(value: T) => ({ value, source: 'profile' }) as const;
 
 /** Returns the settings that a command would use, each with its source. */
 export function publicSettings(settings: Settings, guards: Guards, file: string) {
-  const { profileName, baseUrl, apiKey, timeoutMs, storageSource } = settings;
+  const { profileName, profile, baseUrl, apiKey, timeoutMs, storageSource } = settings;
+  const pin = pinOf(settings);
   const storage = publicStorage(settings.storage);
   const key = apiKey && {
     value: shownKey(apiKey),
@@ -119,6 +120,9 @@ export function publicSettings(settings: Settings, guards: Guards, file: string)
     apiKey: key ?? null,
     timeoutMs,
     storage: storage && { ...storage, source: storageSource },
+    pin: pin === undefined ? null : fromProfile(pin),
+    sealedPart: profile?.sealedPart ? fromProfile(true) : null,
+    index: profile?.index === false ? fromProfile(false) : null,
     guards,
   };
 }
@@ -139,6 +143,9 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
     ['Region', stored(storage?.region)],
     ['AWS profile', stored(storage?.awsProfile)],
     ['Access key', stored(storage?.accessKeyId)],
+    ['Seal pin', settings.pin && sourced(settings.pin)],
+    ['Sealed part', settings.sealedPart && `${SEALED_PART}  (profile)`],
+    ['Search index', settings.index && 'none  (profile)'],
     ...guardsInWords(settings.guards).map(([label, { text, source }]): [string, string] => [
       label,
       `${text}  (${source})`,

@@ -7,29 +7,41 @@ import { distributionOf } from '../../statistics/distribution.ts';
 import type { GroupBy } from '../../statistics/groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../../statistics/report.ts';
 import type { Spread } from '../../statistics/tally.ts';
-import { durationText, percentText } from './markdown.ts';
+import { ATTENTION_TITLES, type AttentionWithCommands } from './attention.ts';
+import { durationText, percentText } from './figures.ts';
 import { figurePairs, type ReportContent } from './view.ts';
 
 /** Renders the report as a self-contained page without scripts, with light and dark styles, for screens and printers. */
-export function reportPage({ report, details, now, by }: ReportContent): string {
+export function reportPage({ report, details, now, by, account }: ReportContent): string {
   const { timesToComplete, openAges, weeks } = details;
   const isoNow = new Date(now).toISOString();
-  const body = `<h1>${counted(report.sent, 'envelope')} sent</h1>
-<p>${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
+  const name = account === '' ? 'Envelopes' : `Envelopes of ${account}`;
+  const body = `<h1>${htmlText(name)}</h1>
+<p>${counted(report.sent, 'envelope')} sent. ${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
 <dl>${figurePairs(report)
     .map(([label, text]) => `<div><dt>${htmlText(label)}</dt><dd>${htmlText(text)}</dd></div>`)
     .join('')}</dl>
+${attentionTable(report.attention)}
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 <section><h2>Time to complete</h2>${histogramChart(timesToComplete)}</section>
 <section><h2>Age of open envelopes</h2>${agingChart(openAges, report.toComplete)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;
-  return htmlPage({ title: 'Envelope report', style: PAGE_STYLE, body });
+  return htmlPage({ title: `Report: ${name}`, style: PAGE_STYLE, body });
 }
 
 function rangeText({ since, until }: StatisticsReport): string {
   const end = exactTime(until);
   return since === null ? `Created until ${end}.` : `Created from ${exactTime(since)} to ${end}.`;
+}
+
+function attentionTable(kinds: AttentionWithCommands): string {
+  const rows = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0).map(([kind, title]) => {
+    const { count, next } = kinds[kind];
+    return `<tr><th scope="row">${grouped(count)} ${title}</th><td><code>${htmlText(next)}</code></td></tr>`;
+  });
+  if (rows.length === 0) return '';
+  return `<section class="wide"><h2>Needs attention</h2><table><tbody>${rows.join('')}</tbody></table></section>`;
 }
 
 const HEADERS = ['Sent', 'Completed', 'Declined', 'Expired', 'Canceled', 'Open', 'Completion rate'];

@@ -3,26 +3,26 @@ import type { ListView } from '../../output/list.ts';
 import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
-import { localDate } from '../../output/time.ts';
-import { distributionOf } from '../../statistics/distribution.ts';
 import type { GroupBy } from '../../statistics/groups.ts';
-import type { GroupFigures, ReportDetails, StatisticsReport, WeekFigures } from '../../statistics/report.ts';
+import type { GroupFigures, ReportDetails, StatisticsReport } from '../../statistics/report.ts';
 import type { Spread } from '../../statistics/tally.ts';
-import { durationText, percentText } from './markdown.ts';
+import { ATTENTION_TITLES, type AttentionWithCommands } from './attention.ts';
+import { durationText, percentText } from './figures.ts';
 
 /** A report, with the data of its charts. */
 export interface ReportContent {
-  report: StatisticsReport;
+  report: StatisticsReport & { attention: AttentionWithCommands };
+  /** The names of the profile and the service. */
+  account: string;
   details: ReportDetails;
   /** The service's time, in ms. */
   now: number;
   by: GroupBy | undefined;
 }
 
-/** The maximum number of weeks shown on a terminal. */
-const MAX_WEEKS = 13;
-const MAX_REASONS = 5;
-const WIDEST_BAR = 30;
+/** The maximum numbers of lines on a terminal, so that the whole report is visible. */
+const MAX_REASONS = 3;
+const MAX_GROUPS = 8;
 
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
@@ -74,23 +74,35 @@ function headerOf(by: GroupBy | undefined): string {
   return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
 }
 
-/** Renders the report for a terminal: the figures, a table of the groups, a weekly trend, and a histogram. */
-export function renderReport({ report, details, by }: ReportContent, terminal: Terminal): string {
-  const groups = by === undefined ? '' : `\n${renderTable(report.groups, columnsBy(by), terminal)}`;
+/** Renders the report for a terminal: what needs attention, the figures, and a table of the groups. */
+export function renderReport({ report, by }: ReportContent, terminal: Terminal): string {
   return [
+    attention(report.attention, terminal),
     `${terminal.style('bold', titleOf(report))}\n`,
     renderPairs(figurePairs(report), terminal, '  '),
-    groups,
-    trend(details.weeks, terminal),
-    histogram(details, terminal),
+    by === undefined ? '' : groupTable(report, by, terminal),
     reasons(report, terminal),
   ].join('');
 }
 
-/** Returns what the report covers, such as `41 envelopes sent`, with local dates. */
+function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
+  const rows = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0).map(
+    ([kind, title]): [string, string] => [`${grouped(kinds[kind].count)} ${title}`, kinds[kind].next],
+  );
+  if (rows.length === 0) return 'Nothing needs attention.\n\n';
+  return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;
+}
+
+function groupTable({ groups }: StatisticsReport, by: GroupBy, terminal: Terminal): string {
+  const table = renderTable(groups.slice(0, MAX_GROUPS), columnsBy(by), terminal);
+  const more = groups.length - MAX_GROUPS;
+  return `\n${table}${more > 0 ? `… and ${grouped(more)} more: add --csv, --json, or --html FILE\n` : ''}`;
+}
+
+/** Returns what the report covers, such as `41 envelopes sent`, with dates in UTC. */
 function titleOf({ sent, since, until }: StatisticsReport): string {
-  const end = localDate(Date.parse(until));
-  const range = since === null ? `until ${end}` : `created ${localDate(Date.parse(since))} to ${end}`;
+  const end = until.slice(0, 10);
+  const range = since === null ? `until ${end}` : `created ${since.slice(0, 10)} to ${end}`;
   return `${counted(sent, 'envelope')} sent, ${range}`;
 }
 
@@ -123,27 +135,6 @@ function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread, unit: string): 
   return `median ${median}, 85% within ${most}, 95% within ${nearlyAll} (${counted(samples, unit)})`;
 }
 
-function trend(weeks: readonly WeekFigures[], terminal: Terminal): string {
-  const shown = weeks.slice(-MAX_WEEKS);
-  const max = Math.max(1, ...shown.map(({ sent }) => sent));
-  const rows = shown.map(({ week, sent, completed }): [string, string] => [
-    week,
-    barLine(sent / max, `${grouped(sent)} sent, ${grouped(completed)} completed`, terminal),
-  ]);
-  return section('Weekly trend', rows, terminal);
-}
-
-function histogram({ timesToComplete }: ReportDetails, terminal: Terminal): string {
-  if (timesToComplete.length === 0) return '';
-  const buckets = distributionOf(timesToComplete);
-  const max = Math.max(1, ...buckets.map(({ count }) => count));
-  const rows = buckets.map(({ label, count }): [string, string] => [
-    label,
-    barLine(count / max, grouped(count), terminal),
-  ]);
-  return section('Time to complete', rows, terminal);
-}
-
 function reasons({ declineReasons }: StatisticsReport, terminal: Terminal): string {
   if (declineReasons.length === 0) return '';
   const lines = declineReasons.slice(0, MAX_REASONS).map(({ reason, count }) => {
@@ -151,16 +142,4 @@ function reasons({ declineReasons }: StatisticsReport, terminal: Terminal): stri
     return `  ${indented(`${grouped(count)}  ${text}`, 2, terminal)}\n`;
   });
   return `\n${terminal.style('bold', 'Decline reasons')}\n${lines.join('')}`;
-}
-
-function section(title: string, rows: readonly (readonly [string, string])[], terminal: Terminal): string {
-  if (rows.length === 0) return '';
-  return `\n${terminal.style('bold', title)}\n${renderPairs(rows, terminal, '  ')}`;
-}
-
-/** Renders a bar for a share (0–1), followed by its figures. */
-function barLine(share: number, text: string, terminal: Terminal): string {
-  const room = Math.max(5, Math.min(WIDEST_BAR, terminal.columns - 45));
-  const bar = '█'.repeat(share > 0 ? Math.max(1, Math.round(share * room)) : 0);
-  return bar === '' ? text : `${terminal.style('cyan', bar)} ${text}`;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg, textFlag } from '../../cli/flags.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { stoppedBy } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -12,36 +12,32 @@ import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
 import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
-import { repeatableFlags, repeatableOptions } from './repeatable.ts';
-import { readSeedFile } from './seed-file.ts';
+import { serviceFlags, serviceOptions } from './service-flags.ts';
 
 export default class SandboxExec extends EsignCommand {
   static override summary = 'Run a command, such as your tests, with a temporary sandbox.';
   static override description =
-    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal.";
+    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal. POST faults to $ESIGN_SANDBOX_URL/__sandbox/faults to switch them while the command runs, and GET /__sandbox/deliveries to see why a webhook has not arrived; both accept the API key.";
   static override examples = [
     '<%= config.bin %> sandbox exec -- npm test',
     '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',
-    `<%= config.bin %> sandbox exec -- sh -c 'curl "$ESIGN_SANDBOX_URL"'`,
+    "<%= config.bin %> sandbox exec --fault 'lostReply=POST /esign/envelopes$' -- sh test.sh",
+    `curl -H "Authorization: Bearer $ESIGN_API_KEY" -H 'Content-Type: application/json' -d '{"error500":{"times":1}}' $ESIGN_SANDBOX_URL/__sandbox/faults`,
+    `curl -H "Authorization: Bearer $ESIGN_API_KEY" $ESIGN_SANDBOX_URL/__sandbox/deliveries`,
   ];
   static override usage = 'sandbox exec [FLAGS] -- COMMAND...';
   static override strict = false;
   static override args = {
     command: requiredArg('command to run, with its arguments'),
   };
-  static override flags = {
-    ...repeatableFlags,
-    seed: textFlag('FILE', 'YAML or JSON file with the initial data'),
-  };
+  static override flags = serviceFlags;
 
   async run(): Promise<void> {
-    const { raw, flags, terminal, interrupt } = await this.start(SandboxExec);
+    const { raw, flags, context, terminal, interrupt } = await this.start(SandboxExec);
     // oclif's own list is in a different order if a word is repeated.
     const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
     const { startSandbox } = await import('../../sandbox/index.ts');
-    const { seed } = flags;
-    const repeatable = await repeatableOptions(flags);
-    const read = seed === undefined ? undefined : await readSeedFile(seed, terminal);
+    const service = await serviceOptions(flags, context);
     const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
     let sandbox: Sandbox | undefined;
     let child: ChildProcess | undefined;
@@ -52,7 +48,7 @@ export default class SandboxExec extends EsignCommand {
       return '';
     });
     try {
-      const options = { dataDir, host: '127.0.0.1', port: 0, seed: read, ...repeatable };
+      const options = { ...service, dataDir, port: 0 };
       sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
       interrupt.signal.throwIfAborted();
       // From here on, the terminal belongs to the command.

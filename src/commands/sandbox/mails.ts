@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
+import { durationFlag, quietFlag, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpired } from '../../kernel/wait-expired.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/list.ts';
@@ -13,14 +13,13 @@ export default class SandboxMails extends EsignCommand {
   static override examples = [
     '<%= config.bin %> sandbox mails',
     '<%= config.bin %> sandbox mails --to ada@example.com --wait 5s --json',
-    '<%= config.bin %> sandbox mails --envelope env_123 --fields link',
+    '<%= config.bin %> sandbox mails --envelope env_123 --json | jq -r ".[].link"',
   ];
   static override flags = {
     to: textFlag('EMAIL', 'only emails to this address'),
     envelope: textFlag('ID', 'only emails about this envelope'),
     wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
-    ...formatFlags,
-    fields: fieldsFlag('to,subject,link'),
+    quiet: quietFlag('IDs'),
   };
 
   async run(): Promise<void> {

@@ -3,7 +3,6 @@ import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
-import { removeIndex } from '../index/clear.ts';
 
 export default class SandboxReset extends EsignCommand {
   static override summary = 'Reset the sandbox. Envelopes and the clock are reset; the API key is kept.';
@@ -19,13 +18,13 @@ export default class SandboxReset extends EsignCommand {
     const sandbox = await context.session.sandbox();
     if (flags['dry-run']) {
       // Fails as the reset would if no sandbox responds.
-      await sandbox.snapshots();
+      await sandbox.status();
       return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
     }
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();
-    await removeIndex(context.session);
+    await (await context.session.index())?.clear();
     if (context.terminal.json) return writeJson({ reset: true }, context.terminal);
     await context.terminal.out('The sandbox was reset.\n');
   }

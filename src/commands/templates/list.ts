@@ -1,6 +1,6 @@
 import type { Template } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, listFlags, textFlag } from '../../cli/flags.ts';
+import { listFlags, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { writeList } from '../../output/list.ts';
 import { searchTemplates } from '../../templates/search.ts';
@@ -15,7 +15,6 @@ export default class TemplatesList extends EsignCommand {
   ];
   static override flags = {
     ...listFlags,
-    fields: fieldsFlag('id,name,pageCount'),
     search: textFlag(
       'TEXT',
       'only templates with words that begin with TEXT in the name, description, or ID',

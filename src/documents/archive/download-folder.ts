@@ -14,7 +14,7 @@ import { localError } from './local-error.ts';
 import { MANIFEST_NAME, manifestName, parseLine, readManifest, updateManifest } from './manifest.ts';
 
 /** The lock held by the run that downloads into this folder and its subfolders. */
-const LOCK_NAME = '.esign.lock';
+export const LOCK_NAME = '.esign.lock';
 /** How long a run waits for another one, so that short downloads started together (xargs -P) take turns. */
 const LOCK_WAIT_MS = 10_000;
 /** How often a waiting run checks whether the folders above are unlocked. */

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
 import { retryWhileInUse } from './files.ts';
-import { identifyProcess, isAlive, pidOf, type StatReader } from './process-identity.ts';
+import { identifyProcess, isAlive, isElsewhere, pidOf } from './process-identity.ts';
 import { readRegular } from './regular-file.ts';
 
 export interface LockOptions {
@@ -14,8 +14,6 @@ export interface LockOptions {
   /** Ends the wait, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Reads a process's /proc entry. Tests replace it. */
-  read?: StatReader;
 }
 
 const POLL_MS = 20;
@@ -28,43 +26,45 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
 /**
  * Acquires the lock file `file`, whose folder must exist. The lock names its owner. Unlike a lock with a timeout, the lock of a
- * killed process becomes free immediately, and no clock is involved. Returns a function that releases the lock.
+ * killed process becomes free immediately, and no clock is involved. The lock of a process on another machine or in another container
+ * is never removed, because nothing here shows whether it is running. Returns a function that releases the lock.
  *
  * ```ts
  * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
  * await release();
  * ```
- * @throws the error that `heldBy` returns for the process ID of a running owner.
+ * @throws the error that `heldBy` returns for the process ID of a running owner, in words that can follow "process".
  */
 export async function lockFile(
   file: string,
   heldBy: (pid: string) => Error,
   options: LockOptions = {},
 ): Promise<() => Promise<void>> {
-  const { waitMs = 0, signal, clock = systemClock, read } = options;
+  const { waitMs = 0, signal, clock = systemClock } = options;
   const path = join(await realpath(dirname(file)), basename(file));
-  const self = await identifyProcess(read);
   const ownFile = `${path}.${randomUUID()}`;
   try {
-    await writeFile(ownFile, self.identity, { mode: 0o600 });
+    await writeFile(ownFile, identifyProcess(), { mode: 0o600 });
     let waited = 0;
     while (!(await createLock(ownFile, path))) {
       const owner = await readRegular(path);
       if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
-      if (waited >= waitMs) throw heldBy(String(pidOf(owner) ?? ''));
+      if (waited >= waitMs) throw heldBy(nameOf(owner, path));
       await clock.sleep(POLL_MS, signal);
       waited += POLL_MS;
     }
-  } catch (error) {
-    await self.end();
-    throw error;
   } finally {
     await rm(ownFile, { force: true }).catch(() => undefined);
   }
   return async () => {
     await retryWhileInUse(() => unlink(path)).catch(() => undefined);
-    await self.end();
   };
+}
+
+/** Returns the process ID of an owner, and how to free its lock if only the user can know whether it is still running. */
+function nameOf(owner: string, path: string): string {
+  const pid = String(pidOf(owner) ?? '');
+  return isElsewhere(owner) ? `${pid} of another machine or container; if it has ended, delete ${path}` : pid;
 }
 
 export async function isLocked(file: string): Promise<boolean> {
@@ -92,7 +92,7 @@ async function createLock(ownFile: string, path: string): Promise<boolean> {
  */
 async function removeIfStale(path: string, owner: string, options: LockOptions): Promise<boolean> {
   if (pidOf(owner) === undefined) await (options.clock ?? systemClock).sleep(WRITE_TIMEOUT_MS);
-  else if (await isAlive(owner, options.read)) return false;
+  else if (isAlive(owner)) return false;
   const cleanupOptions = { ...options, waitMs: CLEANUP_TIMEOUT_MS };
   const timeoutError = (pid: string) => new Error(`process ${pid} is taking too long to release ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, timeoutError, cleanupOptions);

@@ -14,11 +14,6 @@ export function originOf(server: Server, host: string): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the host for links, because clients can't connect to wildcard addresses. */
-export function reachableHost(host: string): string {
-  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-}
-
 /** Stops listening and closes all connections. Resolves when they are closed. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
-import { closeServer, listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
-import type { ObjectWriter } from '../model.ts';
+import { closeServer, listenOn, originOf } from '../../kernel/network/listening.ts';
+import { HOST, type ObjectWriter } from '../model.ts';
 import { type Call, writeXml, type Xml } from './call.ts';
 import { compareKeys, ObjectStore, type StoredObjectFacts } from './object-store.ts';
 import { deleteObject, getObject, putObject } from './objects.ts';
@@ -13,7 +13,6 @@ import { type BucketAccount, decode, encode, parseQuery, verifySignature } from 
 export interface BucketOptions extends BucketAccount {
   /** The data folder. It has a folder for the bucket. Created if missing. */
   dir: string;
-  host: string;
   /** The port; 0 selects a free one. */
   port: number;
   /** The name of the bucket. */
@@ -42,11 +41,11 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
     const work = respond({ request, response, store }, options).finally(() => working.delete(work));
     working.add(work);
   });
-  await listenOn(server, options.port, options.host);
+  await listenOn(server, options.port, HOST);
   // From now on, an error means that a connection could not be accepted, which its client notices.
   server.on('error', () => undefined);
   return {
-    endpoint: originOf(server, reachableHost(options.host)),
+    endpoint: originOf(server, HOST),
     objects: store,
     close: async () => {
       await closeServer(server);

@@ -16,8 +16,6 @@ export interface PagesOptions extends KeyContext, Pick<ServiceParts, 'origin'> {
   engine: Engine;
   templates: TemplateService;
   objects: Pick<ObjectWriter, 'get'>;
-  /** The address the server listens on. Pages are available only at this address and on loopback. */
-  host: string;
 }
 
 /** The maximum form size, enough for a signature and two dozen initials with drawings of the maximum length. */
@@ -80,9 +78,9 @@ export function fileTooLarge(): ApiError {
 }
 
 /** Returns middleware that rejects other host names (DNS rebinding) and forms that are too large. */
-export function ownAddressOnly({ host, engine, clock }: PagesOptions) {
+export function ownAddressOnly({ engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
-    if (!isLocalHost(c.env.incoming, host))
+    if (!isLocalHost(c.env.incoming))
       throw new ApiError('FORBIDDEN', "Open this page at the sandbox's own address");
     refuseLarge(c.env.incoming.headers, c.req.path === UPLOAD_PATH);
     await engine.catchUp();

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
-import { listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
+import { listenOn, originOf } from '../../kernel/network/listening.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
-import type { DocumentMaker, ObjectWriter } from '../model.ts';
+import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
 import { failureReporter } from './base/failure-reporter.ts';
@@ -34,7 +34,6 @@ import { WebhookSender } from './webhooks/sender.ts';
 export interface ServiceOptions {
   /** The folder for the state, created if missing. */
   dataDir: string;
-  host: string;
   /** The port; 0 selects a free one. */
   port: number;
   /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
@@ -86,7 +85,7 @@ const CLOSE_TIMEOUT_MS = 3000;
  * UsageError if a choice or fault is invalid, another sandbox uses the folder, or its journal is damaged.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { dataDir, documents, host, seed, startsAt } = options;
+  const { dataDir, documents, seed, startsAt } = options;
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const objects = new FaultyObjects(options.objects, { ...options, faults });
@@ -113,7 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     rates: new SandboxRateWindow(options.rateLimit ?? LIMITS.rate),
     resets: new ResetLock(),
     reportFailure: failureReporter(options.clock, options.onProblem ?? (() => undefined)),
-    origin: () => originOf(server, reachableHost(host)),
+    origin: () => originOf(server, HOST),
   };
   const sender = new WebhookSender(parts);
   const engine = new Engine({ ...parts, sender });
@@ -134,7 +133,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       templates: new TemplateService(parts),
       control,
       closing: closing.signal,
-      host,
       objects: pendingDocuments,
     });
     attach(server, parts.reportFailure, (request, env) =>
@@ -145,7 +143,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         answer: () => app.fetch(request, env),
       }),
     );
-    await listenOn(server, options.port, host);
+    await listenOn(server, options.port, HOST);
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded =
       seed === undefined ? undefined : await loadSeed(seed, { ...parts, apiKey }, { missingOnly: true });

@@ -1,20 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { JournalPosition } from '../../journal/day-journal.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
-import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { eventAt } from '../journal/event-journal.ts';
-import { type ForwardEnd, type PendingForward, targetName } from './ledger.ts';
-import { type Forwardable, type ForwardResult, forwardOnce, resultOf, storedDelivery } from './send.ts';
+import { FORWARD_TIMEOUT_MS } from '../defaults.ts';
+import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
+import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
+
+/** A delivery that an address has not accepted yet. Its bytes stay in the journal until they are sent. */
+export interface PendingForward extends Pick<EventRecord, 'deliveryId' | 'event' | 'envelopeId'> {
+  /** The name of the address. */
+  target: string;
+  /** ms since the epoch */
+  receivedAt: number;
+  place: JournalPosition;
+}
 
 export interface ForwarderOptions {
   urls: readonly string[];
-  timeoutMs: number;
   clock: Clock;
-  /** Returns monotonic ms. Tests replace it. */
-  elapsed?: (() => number) | undefined;
+  /** Returns the delivery to send, or undefined if it no longer exists. */
+  read: (pending: PendingForward) => Promise<Forwardable | undefined>;
   onResult: (result: ForwardResult) => void;
   /** Called once per delivery and address, with the final outcome. */
-  onEnd: (pending: PendingForward, end: ForwardEnd, url: string) => void;
+  onEnd: (pending: PendingForward, outcome: ForwardOutcome, url: string) => void;
 }
 
 /** How long a delivery is retried before it expires. */
@@ -27,36 +36,21 @@ const MAX_REFUSALS = 5;
 const TEMPORARY_STATUSES = new Set([408, 425, 429]);
 /** The maximum number of simultaneous requests per address. */
 const CONCURRENCY = 32;
-/** The maximum size of queued bodies kept in memory. Other bodies are read from the journal when they are sent. */
-const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 interface QueuedForward extends PendingForward {
-  delivery: Forwardable | undefined;
-  /** Time of the first attempt, in ms since the epoch. */
-  triedAt?: number;
+  /** ms since the epoch */
+  queuedAt: number;
   /** The error of the last attempt. */
-  error?: string | null;
+  error: string | null;
   /** The number of attempts that were refused. */
   refusals: number;
-  /** When it expires, in monotonic ms, so that a correction of the clock doesn't expire it early. */
-  expiresAt: number;
 }
 
-/** The delivery that has been pending the longest. */
-export interface OldestPending {
+/** The delivery that has been waiting the longest, and the error of its last attempt. */
+export interface OldestForward {
   url: string;
   ms: number;
-  /** The error of its last attempt, or null during the first. */
   error: string | null;
-  /** The number of deliveries of the same envelope queued behind it. */
-  behind: number;
-}
-
-interface Delay {
-  until: number;
-  pause: Wakeable;
-  /** Whether the delay was cut short by a retry rather than by a stop. */
-  isRetry: boolean;
 }
 
 interface Target {
@@ -66,21 +60,24 @@ interface Target {
   limiter: Limiter;
 }
 
+/** Returns the name of an address in journals. It is a hash because an address may contain a secret. */
+export function targetName(url: string): string {
+  return createHash('sha256').update(url).digest('hex').slice(0, 16);
+}
+
 /** Forwards deliveries in the background. Deliveries of an envelope are sent in order, and each is retried for up to a day. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
-  readonly #elapsed: () => number;
   readonly #targets: Map<string, Target>;
   readonly #work = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
-  readonly #delays = new Set<Delay>();
-  #bufferedBytes = 0;
+  /** Aborted by `stop`: nothing is retried anymore. */
+  readonly #stopping = new AbortController();
+  /** Aborted at the end of `stop`: open requests are ended. */
+  readonly #ended = new AbortController();
   #pending = 0;
-  #endsAt = Number.POSITIVE_INFINITY;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
-    this.#elapsed = options.elapsed ?? (() => performance.now());
     this.#targets = new Map(
       options.urls.map((url) => [
         targetName(url),
@@ -89,7 +86,7 @@ export class Forwarder {
     );
   }
 
-  /** The names of the target addresses in journals. */
+  /** The names of the addresses. */
   get targets(): string[] {
     return [...this.#targets.keys()];
   }
@@ -99,41 +96,22 @@ export class Forwarder {
     return this.#pending;
   }
 
-  /** The delivery that has been pending the longest since its first attempt. */
-  get oldestPending(): OldestPending | undefined {
+  /** The delivery that has been waiting the longest in this run. */
+  get oldest(): OldestForward | undefined {
     const now = this.#options.clock.now();
-    let found: OldestPending | undefined;
+    let found: OldestForward | undefined;
     for (const { url, queues } of this.#targets.values())
-      for (const [first, ...rest] of queues.values()) {
-        const ms = now - (first?.triedAt ?? now);
-        if (ms > (found?.ms ?? 0)) found = { url, ms, error: first?.error ?? null, behind: rest.length };
-      }
+      for (const [{ queuedAt, error } = { queuedAt: now, error: null }] of queues.values())
+        if (found === undefined || now - queuedAt > found.ms) found = { url, ms: now - queuedAt, error };
     return found;
   }
 
-  /** Retries all delayed deliveries immediately and returns their number. */
-  retryNow(): number {
-    for (const delay of this.#delays) {
-      delay.isRetry = true;
-      delay.pause.wake();
-    }
-    return this.#delays.size;
-  }
-
-  /** Queues a delivery for one address, without waiting for it to be sent. */
-  enqueue(pending: PendingForward, delivery?: Forwardable): void {
+  /** Queues a delivery, without waiting for it to be sent. */
+  enqueue(pending: PendingForward): void {
     const target = this.#targets.get(pending.target);
-    if (target === undefined || this.#stop.signal.aborted) return;
+    if (target === undefined) return;
     this.#pending++;
-    const isBuffered =
-      delivery !== undefined && this.#bufferedBytes + delivery.raw.byteLength <= MAX_BUFFERED_BYTES;
-    if (isBuffered) this.#bufferedBytes += delivery.raw.byteLength;
-    const queued = {
-      ...pending,
-      delivery: isBuffered ? delivery : undefined,
-      refusals: 0,
-      expiresAt: this.#elapsed() + pending.receivedAt + RETRY_PERIOD_MS - this.#options.clock.now(),
-    };
+    const queued = { ...pending, queuedAt: this.#options.clock.now(), error: null, refusals: 0 };
     const name = pending.envelopeId ?? pending.deliveryId;
     const queue = target.queues.get(name);
     if (queue) {
@@ -146,122 +124,83 @@ export class Forwarder {
     this.#work.add(work);
   }
 
-  /** Continues forwarding for at most `ms`, or until nothing more is due in that time, then stops. Other deliveries stay pending. */
-  async drain(ms: number): Promise<void> {
-    const { clock } = this.#options;
-    this.#endsAt = clock.now() + ms;
-    this.#wake((until) => until > this.#endsAt);
+  /** Sends what can be sent within `ms` without a retry, then ends open requests. Other deliveries stay pending. */
+  async stop(ms: number): Promise<void> {
+    this.#stopping.abort(new Error('stopped'));
     const all = Promise.allSettled(this.#work);
-    await waitAtMost(ms, all, clock);
-    this.#stop.abort(new Error('stopped'));
-    this.#wake(() => true);
+    await waitAtMost(ms, all, this.#options.clock);
+    this.#ended.abort(new Error('stopped'));
     await all;
-  }
-
-  #isStopped(): boolean {
-    return this.#stop.signal.aborted;
-  }
-
-  #wake(which: (until: number) => boolean): void {
-    for (const { until, pause } of this.#delays) if (which(until)) pause.wake();
   }
 
   async #runQueue(target: Target, name: string, queue: QueuedForward[]): Promise<void> {
     for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      const end = await this.#deliver(next, target, queue);
-      if (end === undefined) return;
+      const outcome = await this.#deliver(next, target);
+      if (outcome === undefined) return;
       this.#pending--;
-      this.#bufferedBytes -= next.delivery?.raw.byteLength ?? 0;
-      this.#options.onEnd(next, end, target.url);
+      this.#options.onEnd(next, outcome, target.url);
       queue.shift();
     }
     target.queues.delete(name);
   }
 
   /** Returns the outcome, or undefined if forwarding stopped first. */
-  async #deliver(
-    queued: QueuedForward,
-    target: Target,
-    queue: readonly QueuedForward[],
-  ): Promise<ForwardEnd | undefined> {
+  async #deliver(queued: QueuedForward, { url, limiter }: Target): Promise<ForwardOutcome | undefined> {
+    const { clock } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      if (this.#elapsed() > queued.expiresAt) return 'expired';
-      const end = await target.limiter.run(() => this.#attempt(queued, target, attempt, queue));
-      if (end !== undefined) return end;
-      if (!(await this.#delay(pauseAfter(attempt)))) return undefined;
-    }
-  }
-
-  /** Sends a delivery once. Returns undefined if it should be retried. */
-  async #attempt(
-    queued: QueuedForward,
-    target: Target,
-    attempt: number,
-    queue: readonly QueuedForward[],
-  ): Promise<ForwardEnd | undefined> {
-    if (this.#isStopped()) return undefined;
-    queued.triedAt ??= this.#options.clock.now();
-    const result = await this.#send(queued, target.url, attempt);
-    // The delivery was deleted from the journal.
-    if (result === undefined) return 'expired';
-    queued.error = result.error;
-    if (isRefusal(result.status)) queued.refusals++;
-    const end = endAfter(result, queued.refusals);
-    const nextMs = end === undefined ? this.#nextDelay(attempt) : null;
-    if (result.error === null || !this.#isStopped())
-      this.#options.onResult({ ...result, nextMs, waiting: queue.length - 1 });
-    return end;
-  }
-
-  /** Returns undefined if the delivery no longer exists. */
-  async #send(queued: QueuedForward, url: string, attempt: number): Promise<ForwardResult | undefined> {
-    const { clock, timeoutMs } = this.#options;
-    try {
-      const delivery = queued.delivery ?? (await fromJournal(queued));
-      if (delivery === undefined) return undefined;
-      return await forwardOnce(delivery, url, { attempt, timeoutMs, clock, signal: this.#stop.signal });
-    } catch (error) {
-      // The journal can't be read now, or node:http refuses to send headers that its own parser accepts.
-      return resultOf(queued, url, { attempt, status: null, ms: 0, error: messageOf(error) });
+      if (clock.now() - queued.receivedAt > RETRY_PERIOD_MS) return 'expired';
+      const result = await limiter.run(() => this.#attempt(queued, url, attempt));
+      if (result === undefined) return 'expired';
+      if (result.error !== null && this.#ended.signal.aborted) return undefined;
+      queued.error = result.error;
+      queued.refusals += Number(isRefusal(result.status));
+      const outcome = outcomeOf(queued);
+      const nextMs = outcome === undefined ? this.#delayAfter(attempt) : null;
+      this.#options.onResult({ ...result, nextMs });
+      if (nextMs === null) return outcome;
+      if (!(await this.#pause(nextMs))) return undefined;
     }
   }
 
   /** Returns the delay before the next attempt, in ms, or null if this run makes no further attempt. */
-  #nextDelay(attempt: number): number | null {
-    const ms = pauseAfter(attempt);
-    return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
+  #delayAfter(attempt: number): number | null {
+    if (this.#stopping.signal.aborted) return null;
+    return RETRY_DELAYS_MS[attempt - 1] ?? RETRY_DELAYS_MS.at(-1) ?? 0;
+  }
+
+  /** Sends a delivery once. Returns undefined if it was deleted from the journal. */
+  async #attempt(queued: QueuedForward, url: string, attempt: number): Promise<ForwardResult | undefined> {
+    const { clock, read } = this.#options;
+    const failed = (error: unknown) =>
+      resultOf(queued, url, { attempt, status: null, ms: 0, error: messageOf(error) });
+    if (this.#ended.signal.aborted) return failed(this.#ended.signal.reason);
+    try {
+      const delivery = await read(queued);
+      if (delivery === undefined) return undefined;
+      const options = { attempt, timeoutMs: FORWARD_TIMEOUT_MS, clock, signal: this.#ended.signal };
+      return await forwardOnce(delivery, url, options);
+    } catch (error) {
+      // The journal can't be read now, or node:http refuses to send headers that its own parser accepts.
+      return failed(error);
+    }
   }
 
   /** Waits before the next attempt. Returns false if this run makes no further attempt. */
-  async #delay(ms: number): Promise<boolean> {
-    const { clock } = this.#options;
-    const until = clock.now() + ms;
-    if (until > this.#endsAt || this.#isStopped()) return false;
-    const delay: Delay = { until, pause: new Wakeable(clock), isRetry: false };
-    this.#delays.add(delay);
-    const isCutShort = await delay.pause.wait(ms);
-    this.#delays.delete(delay);
-    return (!isCutShort || delay.isRetry) && !this.#isStopped();
+  #pause(ms: number): Promise<boolean> {
+    return this.#options.clock.sleep(ms, this.#stopping.signal).then(
+      () => true,
+      () => false,
+    );
   }
 }
 
-/** Returns the delay before the next attempt, in ms. */
-function pauseAfter(attempt: number): number {
-  return RETRY_DELAYS_MS[attempt - 1] ?? RETRY_DELAYS_MS.at(-1) ?? 0;
-}
-
 /** Returns the outcome, or undefined if the delivery should be retried. */
-function endAfter({ error }: ForwardResult, refusals: number): ForwardEnd | undefined {
-  if (error === null) return 'taken';
+function outcomeOf({ error, refusals }: QueuedForward): ForwardOutcome | undefined {
+  if (error === null) return 'accepted';
   return refusals >= MAX_REFUSALS ? 'refused' : undefined;
 }
 
 /** Returns true if the application understood the delivery and refused it. */
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 300 && status < 500 && !TEMPORARY_STATUSES.has(status);
-}
-
-async function fromJournal({ place, deliveryId }: PendingForward): Promise<Forwardable | undefined> {
-  const record = await eventAt(place, deliveryId);
-  return record && storedDelivery(record);
 }

@@ -23,8 +23,6 @@ export interface ForwardResult {
   error: string | null;
   /** The delay before the next attempt, in ms, or null for no further attempt. */
   nextMs: number | null;
-  /** The number of deliveries of the same envelope queued behind it for this address. */
-  waiting: number;
 }
 
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
@@ -54,7 +52,7 @@ export function resultOf(
   url: string,
   outcome: Pick<ForwardResult, 'attempt' | 'status' | 'ms' | 'error'>,
 ): ForwardResult {
-  return { id, event, envelopeId, url: shownUrl(url), ...outcome, nextMs: null, waiting: 0 };
+  return { id, event, envelopeId, url: shownUrl(url), ...outcome, nextMs: null };
 }
 
 /** Forwards a delivery once, with its exact bytes and original headers. Redirects are not followed. */

@@ -14,7 +14,7 @@ import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
-export interface Inspected extends Pick<ReceiverOptions, 'signatureHeader' | 'verify' | 'clock'> {
+export interface Inspected extends Pick<ReceiverOptions, 'verify' | 'clock'> {
   /** The addresses to which valid deliveries are forwarded and replayed. */
   targets: readonly string[];
   /** The time limit for a target's response. */
@@ -27,8 +27,6 @@ export interface Inspected extends Pick<ReceiverOptions, 'signatureHeader' | 've
 interface Parts extends Inspected {
   board: DeliveryBoard;
   token: string;
-  /** One-time tickets. */
-  tickets: Set<string>;
   /** Aborted when the inspector closes. */
   closing: AbortSignal;
 }
@@ -38,28 +36,10 @@ const HEARTBEAT_MS = 15_000;
 /** How soon the page reconnects after the stream breaks. */
 const RECONNECT_MS = 1_000;
 
-/**
- * Returns true for a page navigation. The address opened in a browser is visible in the process list for a moment, where a
- * program of another user could read it.
- */
-function isNavigation(headers: Readonly<Record<string, string>>): boolean {
-  return (
-    headers['sec-fetch-dest'] === 'document' &&
-    headers['sec-fetch-mode'] === 'navigate' &&
-    headers['sec-fetch-site'] === 'none'
-  );
-}
-
 /** Serves the page and its files, the stream of updates, details of deliveries, search in bodies, and replay. */
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const { board, redactor, targets } = parts;
   const app = new Hono<InspectorEnv>();
-  app.get('/open/:ticket', (c, next) => {
-    if (!isNavigation(c.req.header()) || !parts.tickets.delete(c.req.param('ticket'))) return next();
-    c.header('Cache-Control', 'no-store');
-    c.header('Referrer-Policy', 'no-referrer');
-    return Promise.resolve(c.redirect(`/${parts.token}/`));
-  });
   app.use('*', linkHoldersOnly(parts.token));
   app.get('/:token', (c) => c.redirect(`/${parts.token}/`, 308));
   app.get('/:token/', (c) => asset(c, 'index.html'));

@@ -9,8 +9,6 @@ import { DeliveryBoard } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 
 export interface InspectorOptions extends Inspected {
-  /** 0 picks any free port. */
-  port: number;
   /** Deliveries received earlier, newest first. */
   earlier: AsyncIterable<EventRecord>;
 }
@@ -18,8 +16,6 @@ export interface InspectorOptions extends Inspected {
 export interface Inspector {
   /** The link including its token. Anyone who has it can see everything. */
   url: string;
-  /** Returns a link that works once and expires soon, because it may appear in process lists. */
-  ticketUrl(): string;
   /** Sets the address at which webhooks are received. */
   listensAt(url: string): void;
   /** Adds a delivery that was stored in the journal, with the time its sender waited for the response. */
@@ -31,32 +27,21 @@ export interface Inspector {
 /** The maximum number of earlier deliveries to show. */
 const EARLIER = 500;
 const LOOPBACK = '127.0.0.1';
-/** How long a ticket is valid. */
-const TICKET_MS = 30_000;
 
 /**
  * Starts a web page on loopback that shows deliveries as they arrive, to anyone who has the link.
- * @throws UsageError if the port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
   const board = new DeliveryBoard(options.clock);
   for (const record of await latest(options.earlier)) board.addDelivery(record, null);
   const token = randomBytes(24).toString('base64url');
   const closing = new AbortController();
-  const tickets = new Set<string>();
-  const app = inspectorApp({ ...options, board, token, tickets, closing: closing.signal });
+  const app = inspectorApp({ ...options, board, token, closing: closing.signal });
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  const wanted = { host: LOOPBACK, port: options.port, flag: '--inspect-port', what: 'open the inspector' };
-  const origin = await openPort(server, wanted);
+  const origin = await openPort(server, { host: LOOPBACK, port: 0, what: 'open the inspector' });
   return {
     url: `${origin}/${token}/`,
-    ticketUrl: () => {
-      const ticket = randomBytes(24).toString('base64url');
-      tickets.add(ticket);
-      setTimeout(() => tickets.delete(ticket), TICKET_MS).unref();
-      return `${origin}/open/${ticket}`;
-    },
     listensAt: (url) => {
       board.listensAt = url;
     },

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
+import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { NOT_PASSED_ON } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
@@ -29,7 +30,7 @@ export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor) 
 /** Returns the details of a delivery, with secrets removed. */
 export function detailOf(
   entry: InspectorEntry,
-  around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
+  around: { redactor: Redactor; targets: readonly string[]; listensAt: string },
 ) {
   const { record } = entry;
   const { redactor } = around;
@@ -51,7 +52,7 @@ export function detailOf(
     answer: record.answer,
     answeredInMs: entry.answeredInMs,
     verdict: verdictOf(record),
-    signature: signatureOf(headers, around.signatureHeader),
+    signature: signatureOf(headers),
     headers,
     bytes: record.bytes,
     // False for refused deliveries, whose bodies are truncated.
@@ -83,8 +84,8 @@ export function hasText({ record }: InspectorEntry, text: string): boolean {
 }
 
 /** Returns the signature header as received, or null if it was missing. */
-function signatureOf(headers: readonly [string, string][], wanted: string) {
-  const found = headers.find(([name]) => name.toLowerCase() === wanted);
+function signatureOf(headers: readonly [string, string][]) {
+  const found = headers.find(([name]) => name.toLowerCase() === SIGNATURE_HEADER.toLowerCase());
   return found === undefined ? null : { header: found[0], value: found[1] };
 }
 
@@ -157,7 +158,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/decoded from base64/, 'A gateway encoded the body in base64. Sign and send the decoded bytes.'],
   [
     /does not match/,
-    'Compare the secret with the one the envelope was created with. Test it with `esign events verify BODY --signature HEX`.',
+    'Compare the secret with the one the envelope was created with, and the body with the one that was signed.',
   ],
   [
     /not a JSON object/,

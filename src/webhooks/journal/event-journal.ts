@@ -2,18 +2,16 @@ import { dayFiles, type JournalPosition, type OnDamage, scanDays } from '../../j
 import { followDays } from '../../journal/follow.ts';
 import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { EVENTS_FORMAT, type EventRecord } from './record.ts';
+import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
 
 /** Called with a warning about each file that has damaged lines. */
 export type OnWarning = (message: string) => void;
 
 /** The conditions of a search, all of which must match. */
 export interface EventSelection {
-  events?: ReadonlySet<string> | undefined;
   envelopeId?: string | undefined;
   /** ms since the epoch */
   since?: number | undefined;
-  verified?: boolean | undefined;
 }
 
 /** Yields matching records, newest first. Damaged lines are skipped and reported. */
@@ -25,8 +23,8 @@ export async function* readEvents(
   for (const files of (await dayFiles(folder, selection.since ?? 0)).reverse()) {
     const records: EventRecord[] = [];
     for (const path of files) {
-      const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (record) => {
-        if (matches(record, selection)) records.push(record);
+      const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (entry) => {
+        if (isEvent(entry) && matches(entry, selection)) records.push(entry);
       });
       if (skipped > 0) warn?.(damageText({ path, lines: skipped }));
     }
@@ -34,17 +32,27 @@ export async function* readEvents(
   }
 }
 
-/** Calls `visit` with each record received since a time (ms) and the record's place, in no particular order. */
+/** Calls `take` with each entry since the day of a time (ms) and its place, in no particular order. */
+export function scanJournal(
+  folder: string,
+  since: number,
+  take: (entry: JournalEntry, place: JournalPosition) => void,
+  warn?: OnWarning,
+): Promise<void> {
+  return scanDays(folder, EVENTS_FORMAT, since, take, (damage) => warn?.(damageText(damage)));
+}
+
+/** Calls `take` with each record received since a time (ms), in no particular order. */
 export function scanEvents(
   folder: string,
   since: number,
-  take: (record: EventRecord, place: JournalPosition) => void,
+  take: (record: EventRecord) => void,
   warn?: OnWarning,
 ): Promise<void> {
-  const ifSince = (record: EventRecord, place: JournalPosition) => {
-    if (Date.parse(record.receivedAt) >= since) take(record, place);
+  const ifMatching = (entry: JournalEntry) => {
+    if (isEvent(entry) && matches(entry, { since })) take(entry);
   };
-  return scanDays(folder, EVENTS_FORMAT, since, ifSince, (damage) => warn?.(damageText(damage)));
+  return scanJournal(folder, since, ifMatching, warn);
 }
 
 function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
@@ -54,16 +62,14 @@ function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
 
 /** Returns the record of a delivery at its place in the journal, or undefined if it was deleted or is damaged. @throws if it can't be read now */
 export async function eventAt(place: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
-  const record = await readAt(place.path, place, EVENTS_FORMAT);
-  return record?.deliveryId === deliveryId ? record : undefined;
+  const entry = await readAt(place.path, place, EVENTS_FORMAT);
+  return entry !== undefined && isEvent(entry) && entry.deliveryId === deliveryId ? entry : undefined;
 }
 
-function matches(record: EventRecord, wanted: EventSelection): boolean {
+function matches(record: EventRecord, { envelopeId, since }: EventSelection): boolean {
   return (
-    (wanted.events === undefined || wanted.events.has(record.event ?? '')) &&
-    (wanted.envelopeId === undefined || record.envelopeId === wanted.envelopeId) &&
-    (wanted.since === undefined || Date.parse(record.receivedAt) >= wanted.since) &&
-    (wanted.verified === undefined || record.verified === wanted.verified)
+    (envelopeId === undefined || record.envelopeId === envelopeId) &&
+    (since === undefined || Date.parse(record.receivedAt) >= since)
   );
 }
 
@@ -72,6 +78,6 @@ export async function* followEvents(
   folder: string,
   options: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<EventRecord, void, undefined> {
-  for await (const record of followDays(folder, EVENTS_FORMAT, options))
-    if (record.answer === 200) yield record;
+  for await (const entry of followDays(folder, EVENTS_FORMAT, options))
+    if (isEvent(entry) && entry.answer === 200) yield entry;
 }

@@ -3,9 +3,6 @@ import type { JournalFormat } from '../../journal/scan.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { readPayload } from '../receive/payload.ts';
 
-/** The event after which an envelope has signed documents. */
-export const COMPLETED = 'envelope.completed';
-
 const text = z.nullable(z.string());
 
 /** A delivery in the journal, with everything needed to show, check, and resend it. */
@@ -29,36 +26,44 @@ const eventRecordSchema = z.object({
   /** The bytes in base64. Truncated for refused deliveries, because anyone can send those. */
   bodyBase64: z.string(),
   bytes: z.number(),
-  /** The addresses to which the delivery is forwarded, by their names in the forward journal. */
-  owedTo: z.optional(z.array(z.string())),
-  /** The folder into which the envelope's documents are downloaded. */
-  downloadTo: z.optional(z.string()),
+  /** The names of the addresses to which the delivery is forwarded. */
+  targets: z.optional(z.array(z.string())),
 });
 export type EventRecord = z.infer<typeof eventRecordSchema>;
 
-export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
+/** The final outcome of a forward: accepted, refused repeatedly, or too old. */
+const outcomeSchema = z.enum(['accepted', 'refused', 'expired']);
+export type ForwardOutcome = z.infer<typeof outcomeSchema>;
+
+/** The end of a delivery's forward to one address. A delivery without it is still pending there. */
+const forwardEndSchema = z.object({ forwarded: z.string(), target: z.string(), outcome: outcomeSchema });
+export type ForwardEnd = z.infer<typeof forwardEndSchema>;
+
+export type JournalEntry = EventRecord | ForwardEnd;
+
+export const EVENTS_FORMAT: JournalFormat<JournalEntry> = {
   kind: 'events',
   version: 1,
-  read: (value) => eventRecordSchema.safeParse(value).data,
+  read: (value) => eventRecordSchema.safeParse(value).data ?? forwardEndSchema.safeParse(value).data,
 };
 
-/** @param tasks what a later listener has to do if this one is killed */
-export function recordOf(
-  delivery: Delivery,
-  { owedTo = [], downloadTo }: { owedTo?: string[]; downloadTo?: string | undefined } = {},
-): EventRecord {
+export function isEvent(entry: JournalEntry): entry is EventRecord {
+  return 'deliveryId' in entry;
+}
+
+/** @param targets the names of the addresses to which a later listener has to forward it if this one is killed */
+export function recordOf(delivery: Delivery, targets: readonly string[] = []): EventRecord {
   const { raw, body: _body, timestamp: _timestamp, ...rest } = delivery;
   return {
     ...rest,
     bodyBase64: raw.toString('base64'),
-    ...(owedTo.length > 0 ? { owedTo } : {}),
-    ...(downloadTo !== undefined && delivery.verified && delivery.event === COMPLETED ? { downloadTo } : {}),
+    ...(targets.length > 0 ? { targets: [...targets] } : {}),
   };
 }
 
 /** Returns the delivery of a record. The body is that of the stored bytes, which are complete if it was accepted. */
 export function deliveryOf(record: EventRecord): Delivery {
-  const { bodyBase64, owedTo, downloadTo, ...kept } = record;
+  const { bodyBase64, targets: _targets, ...kept } = record;
   const raw = Buffer.from(bodyBase64, 'base64');
   const { timestamp = null, body = null } = readPayload(raw) ?? {};
   return { ...kept, timestamp, body, raw };

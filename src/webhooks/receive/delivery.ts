@@ -1,4 +1,4 @@
-import type { Payload } from './payload.ts';
+import { NO_PAYLOAD, type Payload } from './payload.ts';
 
 /**
  * A request at the webhook path, valid or not, with the fields of its payload. If the body is not a JSON object, the ID is empty and the
@@ -24,32 +24,13 @@ export interface Delivery extends Payload {
 }
 
 const MAX_BODY_BYTES = 4_096;
-const MAX_HEADERS = 50;
-const MAX_CHARACTERS = 200;
 
-/** Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. */
+/**
+ * Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. The fields of a body that is too large are
+ * left out, because they may be as large. node:http limits the headers.
+ */
 export function boundedRefusal(delivery: Delivery): Delivery {
-  const { raw, headers, body } = delivery;
-  const isWhole = raw.byteLength <= MAX_BODY_BYTES;
-  return {
-    ...delivery,
-    id: truncate(delivery.id),
-    event: truncateOrNull(delivery.event),
-    timestamp: truncateOrNull(delivery.timestamp),
-    envelopeId: truncateOrNull(delivery.envelopeId),
-    status: truncateOrNull(delivery.status),
-    signer: truncateOrNull(delivery.signer),
-    // Copied, because a slice would keep the whole buffer in memory.
-    raw: isWhole ? raw : Buffer.from(raw.subarray(0, MAX_BODY_BYTES)),
-    headers: headers.slice(0, MAX_HEADERS).map(([name, value]) => [truncate(name), truncate(value)]),
-    body: isWhole ? body : null,
-  };
-}
-
-function truncate(text: string): string {
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
-}
-
-function truncateOrNull(text: string | null): string | null {
-  return text === null ? null : truncate(text);
+  if (delivery.raw.byteLength <= MAX_BODY_BYTES) return delivery;
+  // Copied, because a slice would keep the whole buffer in memory.
+  return { ...delivery, ...NO_PAYLOAD, raw: Buffer.from(delivery.raw.subarray(0, MAX_BODY_BYTES)) };
 }

@@ -1,16 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { closeServer } from '../../kernel/network/listening.ts';
 import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
+import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
@@ -22,8 +16,6 @@ export interface ReceiverOptions {
   /** 0 picks any free port. */
   port: number;
   path: string;
-  /** In lower case. */
-  signatureHeader: string;
   /**
    * Returns the secrets that may be valid (more than one during a rotation). Called with the envelope ID in the payload, which
    * isn't verified yet, and the payload's size. `others` are only used to explain a failure.
@@ -40,6 +32,8 @@ export interface ReceiverOptions {
   onDelivery: (delivery: Delivery) => Promise<void> | void;
   /** Called with the reason for a response with 500. */
   onFailure: (error: unknown) => void;
+  /** Called with the path of each request that was sent elsewhere. */
+  onElsewhere: (path: string) => void;
   /** Called for each connection closed because too many were open. */
   onDropped: () => void;
 }
@@ -53,8 +47,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** The first two are time limits; the third is the interval at which they are checked. */
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 2_000;
-/** The maximum number of connections that haven't sent a request. The rest is reserved for connections that have. */
-const MAX_IDLE = 1_500;
 /** The maximum number of remembered IDs: enough to recognize a day's repeats, with limited memory. */
 const MAX_REMEMBERED_IDS = 100_000;
 
@@ -71,7 +63,6 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', options.onDropped);
-  closeIdle(server);
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
@@ -79,17 +70,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   };
 }
 
-/** If there are too many connections, closes the one that has been silent the longest. */
-function closeIdle(server: Server): void {
-  const silent = new Set<Socket>();
-  server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-    const [oldest] = silent;
-    if (silent.size > MAX_IDLE) oldest?.destroy();
-  });
-  server.on('request', ({ socket }) => silent.delete(socket));
-}
+/** Longer paths are truncated in reports. */
+const MAX_PATH_LENGTH = 100;
 
 async function handle(
   request: IncomingMessage,
@@ -97,10 +79,11 @@ async function handle(
   options: ReceiverOptions,
   seen: Set<string>,
 ): Promise<void> {
-  // The parser accepts any digits as the version.
-  if (!/^1\.[01]$/.test(request.httpVersion)) return answer(response, 505);
-  const path = (request.url ?? '').split('?')[0];
-  if (path !== options.path) return answer(response, 404);
+  const [path = ''] = (request.url ?? '').split('?');
+  if (withoutSlash(path) !== withoutSlash(options.path)) {
+    options.onElsewhere(path.slice(0, MAX_PATH_LENGTH));
+    return answer(response, 404);
+  }
   if (request.method !== 'POST') return answer(response, 405);
   let raw: Buffer;
   try {
@@ -120,6 +103,10 @@ async function handle(
     return answer(response, 500);
   }
   answer(response, delivery.answer);
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
 }
 
 async function judge(
@@ -168,7 +155,7 @@ async function signatureRefusal(
   options: ReceiverOptions,
   envelopeId: string | null,
 ): Promise<Refusal | null> {
-  const values = request.headersDistinct[options.signatureHeader];
+  const values = request.headersDistinct[SIGNATURE_HEADER.toLowerCase()];
   const known = await options.secretsFor(envelopeId, raw.byteLength);
   const check = checkSignature(raw, values, known.secrets);
   if (check.ok) return null;
@@ -210,7 +197,6 @@ const WORDS: Readonly<Record<number, string>> = {
   405: 'use POST',
   413: 'the body is larger than 1 MiB, or arrives in too many small pieces',
   500: 'not recorded; send it again',
-  505: 'use HTTP/1.1',
 };
 
 function answer(response: ServerResponse, status: number): void {
@@ -227,20 +213,11 @@ function answer(response: ServerResponse, status: number): void {
   response.end(text);
 }
 
-/** Content types that a page may post to any address without a preflight. The type may also be missing. */
-const POSTED_UNASKED = /^(?:$|text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)/i;
-/** All browsers send this user agent, and a page can't change it without a preflight. */
-const BROWSER = /^Mozilla\//;
-
 /**
- * Returns true if a browser sent the request for a web page. If signatures aren't verified, any page the user opens could send
- * made-up events. Services send none of these headers, and send JSON as JSON. Current browsers send the page's origin; old ones
- * are recognized by their user agent and by content types that need no preflight.
+ * Returns true if a browser sent the request for a web page. If signatures aren't verified, any page that the user opens could
+ * send made-up events. Services send none of these headers.
  */
 function isFromWebPage(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
-  if (headers.origin !== undefined || (site !== undefined && site !== 'none')) return true;
-  if (headers['sec-fetch-dest'] !== undefined || headers['sec-fetch-user'] !== undefined) return true;
-  const isBrowser = BROWSER.test(headers['user-agent'] ?? '') || headers.referer !== undefined;
-  return isBrowser && POSTED_UNASKED.test(headers['content-type'] ?? '');
+  return headers.origin !== undefined || (site !== undefined && site !== 'none');
 }

@@ -1,37 +1,31 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import nock from 'nock';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { fileOfKey } from '../../../src/documents/download/targets.ts';
-import { downloadOne } from '../download/download-one.ts';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openBucket, probeBucket } from '../../../src/documents/bucket/bucket.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
 
-// Mocked here, and only here: responses that no available bucket can be made to give.
-const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
-const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
-const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
-let dir: string;
+const KEY = 'esign/envelopes/org_1/env_1/signed.pdf';
+const SETTINGS = { bucket: 'documents', accessKeyId: 'AKID', secretAccessKey: 'canary-secret' };
+const REGION = '<Region>eu-west-3</Region>';
+let server: TestServer | undefined;
+afterEach(() => server?.close());
 
-// The mock replaces HTTP in the whole process, which other test files share.
-beforeAll(() => {
-  if (!nock.isActive()) nock.activate();
-});
-afterAll(() => nock.restore());
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'esign-errors-'));
-});
-afterEach(async () => {
-  nock.cleanAll();
-  await rm(dir, { recursive: true, force: true });
-});
+/** The settings of a bucket that returns these errors one after the other, and then the last one. */
+async function refusing(...errors: [status: number, code: string, more?: string][]) {
+  let turn = 0;
+  server = await startServer((_, response) => {
+    const [status, code, more = ''] = errors[Math.min(turn++, errors.length - 1)] ?? [500, ''];
+    if (status === 200)
+      return void response.writeHead(200, { etag: '"x"', 'content-length': 5 }).end('%PDF-');
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    response.end(`<Error><Code>${code}</Code><Message>because</Message>${more}</Error>`);
+  });
+  return { ...SETTINGS, endpoint: server.origin };
+}
 
 describe("the bucket's errors", () => {
-  const xml = (code: string) =>
-    `<?xml version="1.0"?><Error><Code>${code}</Code><Message></Message>${code === 'AuthorizationHeaderMalformed' ? '<Region>eu-west-3</Region>' : ''}</Error>`;
-
-  it.each([
+  it.each<[number, string, string, string]>([
     [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object does not exist'],
     [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND', 'the bucket does not exist'],
     [403, 'AccessDenied', 'STORAGE_DENIED', 'access denied'],
@@ -43,75 +37,91 @@ describe("the bucket's errors", () => {
     [301, 'MovedPermanently', 'STORAGE_UNREACHABLE', 'redirected (301)'],
     [403, 'SomethingNew', 'STORAGE_DENIED', 'access denied'],
   ])('turns %i %s into %s', async (status, name, code, words) => {
-    nock('https://s3.test').get(/.*/).reply(status, xml(name), { 'content-type': 'application/xml' });
-    const bucket = await openBucket({
-      bucket: 'b',
-      endpoint: 'https://s3.test',
-      accessKeyId: 'AKID',
-      secretAccessKey: 's',
-    });
-    const error: unknown = await downloadOne(bucket, wanted, {
-      dir,
-      force: false,
-    }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code, message: expect.stringContaining(words) as unknown });
+    const more = name === 'AuthorizationHeaderMalformed' ? REGION : '';
+    const bucket = await openBucket(await refusing([status, name, more]));
+    const message = expect.stringContaining(words) as unknown;
+    await expect(bucket.open(KEY)).rejects.toMatchObject({ code, message });
     bucket.close();
   });
 
   it("offer an envelope's documents if the key is an envelope's ID", async () => {
-    nock('https://s3.test').get(/.*/).reply(404, xml('NoSuchKey'), { 'content-type': 'application/xml' });
-    const bucket = await openBucket({
-      bucket: 'b',
-      endpoint: 'https://s3.test',
-      accessKeyId: 'AKID',
-      secretAccessKey: 's',
-    });
-    await expect(bucket.open('env_1', {})).rejects.toMatchObject({
-      hint: expect.stringContaining('envelopes download env_1') as unknown,
-    });
-    bucket.close();
-  });
-
-  it('include a page in place of the metadata', async () => {
-    nock('https://s3.test').head(/.*/).reply(200, '', { 'content-type': 'text/html' });
-    const settings = { bucket: 'b', endpoint: 'https://s3.test', accessKeyId: 'AKID', secretAccessKey: 's' };
-    const bucket = await openBucket(settings);
-    await expect(bucket.head('k')).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
+    const bucket = await openBucket(await refusing([404, 'NoSuchKey']));
+    const hint = expect.stringContaining('envelopes download env_1') as unknown;
+    await expect(bucket.open('env_1', {})).rejects.toMatchObject({ hint });
     bucket.close();
   });
 
   it('are retried if they are temporary', async () => {
-    nock('https://s3.test')
-      .get(/.*/)
-      .reply(503, xml('SlowDown'))
-      .get(/.*/)
-      .reply(200, pdf, { 'content-length': String(pdf.byteLength), etag: `"${md5(pdf)}"` });
-    const bucket = await openBucket({
-      bucket: 'b',
-      endpoint: 'https://s3.test',
-      accessKeyId: 'AKID',
-      secretAccessKey: 's',
-    });
-    expect(await downloadOne(bucket, wanted, { dir, force: false })).toMatchObject({
-      status: 'downloaded',
-    });
+    const bucket = await openBucket(await refusing([503, 'SlowDown'], [200, '']));
+    const opened = await bucket.open(KEY);
+    expect(opened.kind).toBe('object');
+    if (opened.kind === 'object') opened.cancel();
     bucket.close();
   });
 
-  it('name the unreachable endpoint', async () => {
-    const bucket = await openBucket({
-      bucket: 'b',
-      endpoint: 'http://127.0.0.1:1',
-      accessKeyId: 'AKID',
-      secretAccessKey: 's',
-    });
-    await expect(downloadOne(bucket, wanted, { dir, force: false })).rejects.toMatchObject({
-      code: 'STORAGE_UNREACHABLE',
-    });
+  it('name the unreachable endpoint, and that no bucket is configured', async () => {
+    const bucket = await openBucket({ ...SETTINGS, endpoint: 'http://127.0.0.1:1' });
+    const message = expect.stringContaining('http://127.0.0.1:1') as unknown;
+    await expect(bucket.open(KEY)).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE', message });
     bucket.close();
-  });
-
-  it('report that no bucket is configured', async () => {
     await expect(openBucket({})).rejects.toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
+  });
+
+  it.each([
+    ['endless', (response: ServerResponse) => flood(response)],
+    ['stalled', (response: ServerResponse) => void response.writeHead(403).write('<Error>')],
+  ])('end the request if their text is %s', async (_, answer) => {
+    const [endless, sockets] = [createServer((_, response) => answer(response)), new Set<Socket>()];
+    endless.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+    await once(endless, 'listening');
+    const endpoint = `http://127.0.0.1:${addressOf(endless.address())}`;
+    const bucket = await openBucket({ ...SETTINGS, endpoint }, { timeoutMs: 1_000 });
+    await expect(bucket.open(KEY)).rejects.toMatchObject({ code: 'STORAGE_DENIED' });
+    bucket.close();
+    let sent = 0;
+    for (const socket of sockets) sent += socket.bytesWritten;
+    for (const socket of sockets) socket.destroy();
+    endless.close();
+    // The system's buffers accept this much and no more.
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+});
+
+const addressOf = (address: string | AddressInfo | null) =>
+  address !== null && typeof address === 'object' ? address.port : '';
+
+/** Returns a 403 with a body that never ends. */
+function flood(response: ServerResponse): void {
+  response.writeHead(403);
+  const more = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+  };
+  response.on('drain', more);
+  more();
+}
+
+describe('probing the bucket', () => {
+  it('accepts "not found" from a readable bucket, and requests no object that could exist', async () => {
+    expect(await probeBucket(await refusing([404, 'NoSuchKey']))).toBe('yes');
+    expect(server?.seen.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', expect.stringMatching(/^\/documents\/esign\/doctor\/[0-9a-f-]{36}$/)],
+    ]);
+    await server?.close();
+    expect(await probeBucket(await refusing([403, 'AccessDenied']))).toBe('unknown');
+  });
+
+  it('sends one request, and waits no longer than its timeout', async () => {
+    server = await startServer(() => undefined);
+    const probing = probeBucket({ ...SETTINGS, endpoint: server.origin }, { timeoutMs: 300 });
+    await expect(probing).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each([200, 404])('refuses a web server that is not S3 (a page with %i)', async (status) => {
+    server = await startServer((_, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+    });
+    const probing = probeBucket({ ...SETTINGS, endpoint: server.origin });
+    await expect(probing).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
   });
 });

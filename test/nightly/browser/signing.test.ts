@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { needsReader, strokesIn, textIn } from '../../sandbox/documents/reader.ts';
+import { needsReader, strokesIn, textIn } from '../../sandbox/reader.ts';
 import { Home, type Sandbox } from '../../support/cli.ts';
 import { closing } from '../../support/closing.ts';
 import { launch, needsBrowser, open, openSigning } from './rig.ts';

@@ -15,17 +15,17 @@ let receiver: Receiver;
 let port: number;
 let accepted: Delivery[] = [];
 let unhandled: unknown[] = [];
+let elsewhere: string[] = [];
 let failure: Error | undefined;
 const onUnhandled = (reason: unknown) => unhandled.push(reason);
 
 beforeEach(async () => {
-  [accepted, unhandled, failure] = [[], [], undefined];
+  [accepted, unhandled, elsewhere, failure] = [[], [], [], undefined];
   process.on('unhandledRejection', onUnhandled);
   receiver = await startReceiver({
     host: '127.0.0.1',
     port: 0,
     path: '/webhooks',
-    signatureHeader: 'x-service-signature',
     secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
     verify: true,
     clock: systemClock,
@@ -34,6 +34,7 @@ beforeEach(async () => {
       if (delivery.reason === null) accepted.push(delivery);
     },
     onFailure: (error) => unhandled.push(error),
+    onElsewhere: (path) => elsewhere.push(path),
     onDropped: () => undefined,
   });
   port = Number(new URL(receiver.url).port);

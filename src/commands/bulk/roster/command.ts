@@ -30,7 +30,7 @@ export default class BulkRoster extends EsignCommand {
     }),
     missing: booleanFlag('print the original rows with signers who have neither signed nor been asked', {
       default: false,
-      exclusive: ['json', 'jsonl', 'csv', 'fields', 'quiet'],
+      exclusive: ['json', 'csv', 'fields', 'quiet'],
     }),
     ...formatFlags,
     fields: fieldsFlag('email,state'),

@@ -3,10 +3,10 @@ import * as Flags from '@oclif/core/flags';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { booleanFlag, durationFlag, requiredArg } from '../../../cli/flags.ts';
+import { durationFlag, requiredArg } from '../../../cli/flags.ts';
 import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
+import { DownloadFolder, LOCK_NAME } from '../../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { WAIT_MS } from '../../../documents/defaults.ts';
 import { fetchFiles } from '../../../documents/download/fetch.ts';
@@ -14,15 +14,8 @@ import { keyOf } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
 import { targetsOf } from '../../../documents/download/targets.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
-import { EvidenceFolder } from '../../../evidence/folder.ts';
-import {
-  loggedWrites,
-  receivedWebhooks,
-  reminderSchema,
-  sentReminders,
-  webhookSchema,
-  writeSchema,
-} from '../../../evidence/sources.ts';
+import { EvidenceFolder, requireEmptyFolder } from '../../../evidence/folder.ts';
+import { loggedWrites, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
 import { counted, durationText } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
@@ -39,7 +32,7 @@ import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.
 export default class EnvelopesEvidence extends EsignCommand {
   static override summary = 'Export an evidence package for an envelope, for disputes and audits.';
   static override description =
-    "Writes everything to one folder: the documents, the results of checking their seals, the envelope as the service returned it, the webhooks received on this machine with their signatures, the reminders sent and the writes logged on this machine, SHA256SUMS, and a page to print. Running it again writes the same files and adds what has happened since. The package contains no secrets. If the envelope is not completed yet, the package lists what is missing. Exits with 9 if a document can't be downloaded or verified; the folder is written anyway.";
+    "Writes everything to one folder: the documents, the results of checking their seals, the envelope as the service returned it, the webhooks received on this machine with their signatures, the reminders sent and the writes logged on this machine, SHA256SUMS, and a page to print. The package contains no secrets. If the envelope is not completed yet, the package lists what is missing. Exits with 9 if a document can't be downloaded or verified; the folder is written anyway.";
   static override examples = [
     '<%= config.bin %> envelopes evidence env_123 --dir evidence',
     "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.papers[].seal.state'",
@@ -50,11 +43,10 @@ export default class EnvelopesEvidence extends EsignCommand {
   };
   static override flags = {
     dir: Flags.string({
-      description: 'output folder: new, empty, or an earlier export',
+      description: 'output folder, new or empty',
       required: true,
       helpValue: 'DIR',
     }),
-    force: booleanFlag('replace existing files whose content differs'),
     wait: durationFlag(
       '30s',
       `how long to wait for a document that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
@@ -72,10 +64,12 @@ export default class EnvelopesEvidence extends EsignCommand {
     // Without a bucket, the documents can't be fetched.
     const bucket = await context.session.bucket();
     const { clock } = context.session;
+    await requireEmptyFolder(flags.dir);
     // Locked until everything is written, so that two commands can't mix the evidence of two envelopes.
     const downloads = await DownloadFolder.open(flags.dir, { hasList: false, signal, clock });
     try {
-      const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
+      await requireEmptyFolder(flags.dir, [LOCK_NAME]);
+      const folder = new EvidenceFolder(flags.dir, jsonText);
       const files = await context.terminal.waiting(`Downloading the documents for ${id}`, () =>
         fetchDocuments(bucket, downloads, first, flags, context),
       );
@@ -104,7 +98,7 @@ async function fetchDocuments(
   bucket: Bucket,
   folder: DownloadFolder,
   envelope: Envelope,
-  flags: { force: boolean; wait?: number | undefined },
+  flags: { wait?: number | undefined },
   context: Context,
 ): Promise<CheckedFile[]> {
   const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
@@ -112,7 +106,7 @@ async function fetchDocuments(
     ...(await waitingOf(targets, flags, context)),
     untilSigned: false,
     folder,
-    force: flags.force,
+    force: false,
     concurrency: targets.length,
     sealSource: await sealSourceOf(context.session),
   });
@@ -142,24 +136,10 @@ async function writeFolder(
   const { redactor } = context.terminal;
   const warn = (message: string) => context.terminal.notice(message);
   const { baseUrl } = await context.session.settings();
-  const received = await receivedWebhooks(stateDir(), envelope.id, redactor, warn);
-  const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
-    schema: webhookSchema,
-    keyOf: ({ deliveryId }) => deliveryId,
-    order: ({ receivedAt, deliveryId }) => `${receivedAt} ${deliveryId}`,
-  });
-  const asked = await sentReminders(stateDir(), baseUrl?.value ?? '', envelope.id);
-  const reminders = await folder.withEarlier('reminders.jsonl', asked, {
-    schema: reminderSchema,
-    keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
-    order: ({ at, signer }) => `${at} ${signer ?? ''}`,
-  });
-  const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id, warn);
-  const writes = await folder.withEarlier('log.jsonl', logged, {
-    schema: writeSchema,
-    keyOf: ({ id }) => id,
-    order: ({ at, id }) => `${at} ${id}`,
-  });
+  const account = baseUrl?.value ?? '';
+  const webhooks = await receivedWebhooks(stateDir(), envelope.id, redactor, warn);
+  const reminders = await sentReminders(stateDir(), account, envelope.id);
+  const writes = await loggedWrites(stateDir(), account, envelope.id, warn);
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
   await folder.writeJson('papers.json', documents);
@@ -167,12 +147,13 @@ async function writeFolder(
   await folder.writeLines('reminders.jsonl', reminders);
   await folder.writeLines('log.jsonl', writes);
   for (const { name, sha256 } of documents) if (name !== null && sha256 !== null) folder.list(name, sha256);
-  const collection = await folder.collection({
+  const collection = {
     collectedAt: new Date(context.session.clock.now()).toISOString(),
     version: context.session.version,
-    baseUrl: baseUrl?.value ?? '',
+    baseUrl: account,
     account: accountOf(documents),
-  });
+  };
+  await folder.writeJson('collection.json', collection);
   const { missing } = found;
   const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
   await folder.write(PAGE, evidencePage(facts, folder.files));

@@ -1,18 +1,15 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import type { Context } from '../../../cli/context.ts';
-import { booleanFlag, formatFlags, optionalArg, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, optionalArg } from '../../../cli/flags.ts';
 import { readIds } from '../../../cli/input/ids.ts';
-import type { ListFormat } from '../../../output/list.ts';
 import { forEachId } from '../each.ts';
 
 export default class EnvelopesGet extends EsignCommand {
-  static override summary = 'Show an envelope: status, signers, dates, and files.';
+  static override summary = 'Show an envelope: its status, its signers, and what to do next.';
   static override examples = [
     '<%= config.bin %> envelopes get env_123',
     '<%= config.bin %> envelopes get env_123 --history',
     '<%= config.bin %> envelopes get env_123 --json | jq -r .status',
-    '<%= config.bin %> envelopes get env_123 --fields status,signers.0.email',
     '<%= config.bin %> envelopes list --all -q | <%= config.bin %> envelopes get - --json',
   ];
   static override strict = false;
@@ -20,14 +17,8 @@ export default class EnvelopesGet extends EsignCommand {
     id: optionalArg('envelope IDs, or `-` to read them from stdin'),
   };
   static override flags = {
-    csv: formatFlags.csv,
-    fields: textFlag('A,B', 'columns to print, such as status,signers.0.email', {
-      helpGroup: 'OUTPUT',
-      exclusive: ['json'],
-    }),
-    quiet: formatFlags.quiet,
     history: booleanFlag(
-      'also show its history, including the webhooks that `listen` received on this machine',
+      'also show its dates, storage keys, and history, including the webhooks that `listen` received here',
     ),
   };
 
@@ -40,45 +31,24 @@ export default class EnvelopesGet extends EsignCommand {
     const historyOf = flags.history
       ? (await import('./history.ts')).historyReader(ids.ids, terminal)
       : undefined;
-    const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
     const act = async (id: string) => {
       const envelope = await client.envelopes.get(id, signal);
       let successor: Envelope | undefined;
-      if (!terminal.json && isWhole) {
+      if (!terminal.json) {
         const { successorOf } = await import('../replace/successor.ts');
         successor = await successorOf(envelope, { client, looks: !ids.stream }, context);
       }
       const history = await historyOf?.(envelope.id);
       return { envelope: history ? { ...envelope, history } : envelope, successor, history };
     };
-    const whole = async ({ envelope, successor, history }: Awaited<ReturnType<typeof act>>) => {
-      const { renderEnvelope } = await import('../view.ts');
+    const show = async ({ envelope, successor, history }: Awaited<ReturnType<typeof act>>) => {
+      const { renderDetails, renderEnvelope } = await import('../view.ts');
       const text = renderEnvelope(envelope, terminal, context.session.now(), successor);
       if (history === undefined) return text;
       const { renderHistory } = await import('./history.ts');
-      return `${text}${renderHistory(envelope, history, terminal, context.session.now())}`;
+      const now = context.session.now();
+      return `${text}\n${renderDetails(envelope, terminal, now)}${renderHistory(envelope, history, terminal, now)}`;
     };
-    if (isWhole) return forEachId({ ids, act, show: whole }, context);
-    const rows: Envelope[] = [];
-    const keep = ({ envelope }: { envelope: Envelope }) => {
-      rows.push(envelope);
-      return '';
-    };
-    try {
-      await forEachId({ ids, act, show: keep }, context);
-    } finally {
-      if (rows.length > 0) await writeRows(rows, flags, context);
-    }
+    return forEachId({ ids, act, show }, context);
   }
-}
-
-async function writeRows(rows: readonly Envelope[], format: ListFormat, context: Context): Promise<void> {
-  const { writeList } = await import('../../../output/list.ts');
-  const { envelopeList } = await import('../list/view.ts');
-  await writeList(
-    rows,
-    envelopeList(() => context.session.now()),
-    format,
-    context.terminal.hidingSecrets(),
-  );
 }

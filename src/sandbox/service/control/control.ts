@@ -17,8 +17,6 @@ export interface ControlOptions extends KeyContext {
   control: ControlPlane;
   /** Aborts when the service closes, which ends all waiting requests. */
   closing: AbortSignal;
-  /** The bound address. */
-  host: string;
 }
 
 /** The maximum size of a seed's body, enough for a few PDFs of the maximum size. */
@@ -124,9 +122,9 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
  * Returns middleware that requires the key and a local host name. Other web sites don't know the key and can't reach this address through
  * DNS rebinding.
  */
-function guarded({ store, engine, clock, host }: ControlOptions) {
+function guarded({ store, engine, clock }: ControlOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
-    if (!isLocalHost(c.env.incoming, host))
+    if (!isLocalHost(c.env.incoming))
       throw new ApiError('FORBIDDEN', 'The control plane is available only at its own address');
     const key = authenticate(c.req.header('authorization'), store.state, clock.now());
     if (key.orgId !== store.state.orgId)

@@ -1,3 +1,0 @@
-import type { ApiDocument } from '../src/compatibility/api-document.ts';
-
-export function documentOf(yaml: string): ApiDocument;

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { timeByWindow } from '../../src/bulk/estimate.ts';
+
+const reading = { limit: 1_000, free: 600, resetAt: 300_000 };
+it.each([
+  [600, 0],
+  [601, 300_000],
+  [1_500, 300_000],
+  [1_501, 300_000 + 900_000],
+])('estimates that %i requests take %i ms', (requests, ms) => {
+  expect(timeByWindow(requests, reading, 0.1, 0)).toBe(ms);
+});
+
+it('uses the length of a window that has just started, and is undefined without a window', () => {
+  expect(timeByWindow(1_000, { limit: 400, free: 399, resetAt: 3_000 }, 0, 0)).toBe(6_000);
+  expect(timeByWindow(1_000, undefined, 0, 0)).toBeUndefined();
+});

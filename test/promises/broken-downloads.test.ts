@@ -1,0 +1,250 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { Home, jsonLines } from '../support/cli.ts';
+import { json, startServer } from '../support/server.ts';
+import { AWS, serve, startBucket, type TestBucket } from '../support/test-bucket.ts';
+
+const PART = 300_000;
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(3 * PART)]);
+const other = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(3 * PART)]);
+const home = new Home();
+let bucket: TestBucket;
+let turn = 0;
+
+beforeAll(async () => {
+  bucket = await startBucket();
+  bucket.put('a.pdf', pdf);
+});
+afterEach(() => {
+  bucket.fault = undefined;
+  bucket.put('a.pdf', pdf);
+  bucket.seen.length = 0;
+});
+afterAll(async () => {
+  await bucket.close();
+  await home.close();
+});
+
+const download = (words: string, env: Record<string, string> = {}) =>
+  home.run(['documents', 'download', ...words.split(' '), '--wait', '0s'], {
+    env: { ...bucket.env, ...env },
+  });
+const newFolder = () => `out-${++turn}`;
+const namesIn = async (dir: string) => (await readdir(home.path(dir)).catch(() => [])).sort();
+const isSaved = async (dir: string, bytes: Buffer) => (await readFile(home.path(dir, 'a.pdf'))).equals(bytes);
+const rangesSeen = () =>
+  bucket.seen.map(({ headers }) => [headers.range, headers['if-match'] !== undefined] as const);
+
+/** Breaks the connection after a part of the object, this many times. */
+function breakOff(times: number): void {
+  bucket.fault = (request, response, object) => {
+    if (times-- <= 0) return false;
+    serve(request, response, object, PART);
+    return true;
+  };
+}
+
+describe('an interrupted download', () => {
+  it('continues at the next byte of the same object, and the whole file is verified', async () => {
+    breakOff(2);
+    const dir = newFolder();
+    const { code, stdout } = await download(`a.pdf --dir ${dir} --json`);
+    expect([code, jsonLines(stdout)]).toMatchObject([
+      0,
+      [{ sha256: createHash('sha256').update(pdf).digest('hex') }],
+    ]);
+    const [first, ...rest] = rangesSeen();
+    expect([first, rest.length]).toEqual([[undefined, false], 2]);
+    for (const [range, hasCondition] of rest)
+      expect([range, hasCondition]).toEqual([expect.stringMatching(/^bytes=[1-9]\d*-$/), true]);
+    expect(await isSaved(dir, pdf)).toBe(true);
+    expect(await namesIn(dir)).toEqual(['SHA256SUMS', 'a.pdf']);
+  });
+
+  it('starts over if the object has been replaced', async () => {
+    breakOff(1);
+    const { fault } = bucket;
+    bucket.fault = (...request) => {
+      const isAnswered = fault?.(...request) ?? false;
+      if (isAnswered) bucket.put('a.pdf', other);
+      return isAnswered;
+    };
+    const dir = newFolder();
+    expect((await download(`a.pdf --dir ${dir}`)).code).toBe(0);
+    expect(await isSaved(dir, other)).toBe(true);
+  });
+
+  it('starts over if the bytes were swapped under the same ETag', async () => {
+    let count = 0;
+    bucket.fault = (request, response, object) => {
+      if (count++ > 0) return false;
+      serve(request, response, { ...object, bytes: other }, PART);
+      return true;
+    };
+    const dir = newFolder();
+    expect((await download(`a.pdf --dir ${dir}`)).code).toBe(0);
+    expect(await isSaved(dir, pdf)).toBe(true);
+  });
+
+  it('continues after a stall', async () => {
+    let count = 0;
+    bucket.fault = (request, response, object) => {
+      if (count++ > 0) return false;
+      response.writeHead(200, { etag: object.etag, 'content-length': pdf.length });
+      response.write(pdf.subarray(0, PART));
+      return request.method === 'GET';
+    };
+    const dir = newFolder();
+    expect((await download(`a.pdf --dir ${dir} --timeout 1s`)).code).toBe(0);
+    expect(rangesSeen().at(-1)?.[0]).toMatch(/^bytes=[1-9]/);
+  });
+
+  it('is continued by the next command after it was stopped', async () => {
+    const dir = newFolder();
+    const stalled = new Promise<void>((resolve) => {
+      bucket.fault = (_, response, object) => {
+        response.writeHead(200, { etag: object.etag, 'content-length': pdf.length });
+        response.write(pdf.subarray(0, PART), () => resolve());
+        return true;
+      };
+    });
+    const running = home.background(['documents', 'download', 'a.pdf', '--dir', dir], { env: bucket.env });
+    await stalled;
+    // Stopped only after the bytes have arrived.
+    while (!(await namesIn(dir)).includes('a.pdf.part')) await new Promise(setImmediate);
+    await running.stop();
+    bucket.fault = undefined;
+    expect(await namesIn(dir)).toContain('a.pdf.part');
+    expect((await download(`a.pdf --dir ${dir}`)).code).toBe(0);
+    expect(await isSaved(dir, pdf)).toBe(true);
+    expect(await namesIn(dir)).toEqual(['SHA256SUMS', 'a.pdf']);
+  });
+});
+
+describe('a download of other bytes', () => {
+  type Reply = (response: ServerResponse) => unknown;
+  const sent = (bytes: Buffer, headers: Record<string, string>): Reply => {
+    return (response) =>
+      response.writeHead(200, { 'content-length': String(bytes.length), ...headers }).end(bytes);
+  };
+  const etag = () => ({ etag: `"${createHash('md5').update(pdf).digest('hex')}"` });
+  it.each<[string, Reply]>([
+    ['with another checksum', sent(other, etag())],
+    ['of a login page', sent(Buffer.from('<html>Sign in</html>'), {})],
+    ['without an ETag', sent(pdf, {})],
+    ['that is compressed', sent(gzipSync(pdf), etag())],
+    ['that is not a PDF', sent(Buffer.from('not a PDF'), { etag: '"x"' })],
+    [
+      'with another stored checksum',
+      sent(pdf, {
+        etag: '"x-2"',
+        'x-amz-checksum-sha256': createHash('sha256').update(other).digest('base64'),
+      }),
+    ],
+  ])('is refused and leaves no file (%s)', async (_, reply) => {
+    bucket.fault = (request, response) => {
+      reply(response);
+      return request.method === 'GET';
+    };
+    const dir = newFolder();
+    const { code, stdout } = await download(`a.pdf --dir ${dir} --json`);
+    expect([code, jsonLines(stdout)]).toMatchObject([9, [{ error: { code: 'STORAGE_CORRUPT' } }]]);
+    expect(await namesIn(dir)).toEqual([]);
+  });
+});
+
+describe('the folder of a download', () => {
+  it('is never left through a link in it', async () => {
+    await mkdir(home.path('linked'));
+    await mkdir(home.path('outside'));
+    await symlink('../outside', home.path('linked', 'k'));
+    bucket.put('k/a.pdf', pdf);
+    const { code, stderr } = await download('k/a.pdf --dir linked --name-template {key}');
+    expect([code, stderr]).toEqual([9, expect.stringContaining('a symbolic link')]);
+    await symlink('../outside/b.pdf', home.path('linked', 'a.pdf.part'));
+    expect((await download('a.pdf --dir linked')).code).toBe(9);
+    expect(await readdir(home.path('outside'))).toEqual([]);
+  });
+
+  it('is refused before anything is downloaded if its list is a folder', async () => {
+    await mkdir(home.path('listed', 'SHA256SUMS'), { recursive: true });
+    const { code, stderr } = await download('a.pdf --dir listed');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it is a folder')]);
+    expect(bucket.seen).toEqual([]);
+  });
+
+  it("doesn't block with a named pipe in place of the file", async () => {
+    await mkdir(home.path('piped'));
+    execFileSync('mkfifo', [home.path('piped', 'a.pdf')]);
+    const { code, stderr } = await download('a.pdf --dir piped');
+    expect([code, stderr]).toEqual([9, expect.stringContaining('not a regular file')]);
+  });
+
+  it('is repaired by the next command if its list was lost', async () => {
+    bucket.put('b.pdf', other);
+    await download('a.pdf --dir again');
+    await writeFile(home.path('again', 'SHA256SUMS'), '');
+    const { code, stdout } = await download('a.pdf b.pdf --dir again --json');
+    const statuses = jsonLines(stdout).map((line) => isRecord(line) && line.status);
+    expect([code, statuses]).toEqual([0, ['unchanged', 'downloaded']]);
+    expect(await readFile(home.path('again', 'SHA256SUMS'), 'utf8')).toMatch(/a\.pdf\n.*b\.pdf\n/);
+  });
+});
+
+describe('a bucket without a profile', () => {
+  it('is read from the environment, with its region, and with the spaces and tabs of its keys', async () => {
+    bucket.put(' a\tb .pdf', pdf);
+    const env = { ...bucket.env, ESIGN_BUCKET_REGION: 'eu-test-7' };
+    expect((await home.run(['documents', 'download', ' a\tb .pdf', '--dir', 'odd'], { env })).code).toBe(0);
+    expect(bucket.seen[0]?.path).toBe('/b/%20a%09b%20.pdf');
+    expect(bucket.seen[0]?.headers.authorization).toContain('/eu-test-7/s3/');
+  });
+
+  it('is reported with a fix if it is not set', async () => {
+    const { code, stderr } = await download('a.pdf', { ESIGN_BUCKET: '' });
+    expect([code, stderr]).toEqual([9, expect.stringContaining('ESIGN_BUCKET')]);
+  });
+
+  it.each(['documents download a b --wait 0s --json', 'documents download a --wait 0s', 'documents link a'])(
+    'keeps a password in the endpoint secret (%s)',
+    async (words) => {
+      const secret = 'hunter2hunter2';
+      const { ESIGN_BUCKET_ENDPOINT: _, ...rest } = bucket.env;
+      const env = { ...rest, ...AWS, AWS_ENDPOINT_URL_S3: `http://user:${secret}@127.0.0.1:9` };
+      const { code, stdout, stderr } = await home.run(words.split(' '), { env });
+      expect(code).toBeGreaterThan(0);
+      expect(`${stdout}${stderr}`).not.toContain(secret);
+      expect(`${stdout}${stderr}`).toContain('redacted');
+    },
+  );
+});
+
+describe('a document that does not exist yet', () => {
+  it('is awaited: first its key, then its object', async () => {
+    let reads = 0;
+    const api = await startServer((_, response) => {
+      const signedDocumentStorageKey = ++reads === 1 ? null : 'late.pdf';
+      json(response, 200, {
+        success: true,
+        data: { id: 'env_1', status: 'COMPLETED', signedDocumentStorageKey },
+      });
+    });
+    let requests = 0;
+    bucket.put('late.pdf', pdf);
+    bucket.fault = (_, response) => {
+      if (++requests > 1) return false;
+      response.writeHead(404).end();
+      return true;
+    };
+    const env = { ...bucket.env, ESIGN_BASE_URL: api.origin };
+    const words = 'envelopes download env_1 --what signed --dir late --wait 60s';
+    const { code, stderr } = await home.run(words.split(' '), { env });
+    await api.close();
+    expect([code, stderr, reads, requests]).toEqual([0, expect.stringContaining('Waiting'), 2, 2]);
+  });
+});

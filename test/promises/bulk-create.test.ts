@@ -1,0 +1,235 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isList, isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
+
+const home = new Home();
+let relay: Relay;
+beforeAll(async () => {
+  relay = await relayedSandbox(home);
+});
+afterAll(async () => {
+  await home.close();
+  await relay.close();
+});
+beforeEach(() => relay.reset());
+
+/** Writes rows.csv with the people NAME0, NAME1, … */
+const people = async (name: string, count: number) => {
+  const lines = Array.from({ length: count }, (_, n) => `${name}${n}@example.com,${name} ${n}\n`);
+  await writeFile(home.path('rows.csv'), `email,name\n${lines.join('')}`);
+};
+const once = (name: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}${n}@example.com`, 1]));
+const create = (...flags: string[]) =>
+  home.run(argv`bulk create rows.csv --template tmpl_nda --yes --json ${flags}`);
+const send = (...flags: string[]) => create('--send', ...flags);
+const resume = (...flags: string[]) => home.run(argv`bulk resume --last --json ${flags}`);
+const rowsIn = (stdout: string) =>
+  jsonLines(stdout)
+    .filter(isRecord)
+    .toSorted((a, b) => Number(a.row) - Number(b.row));
+const creates = () =>
+  relay.seen.filter(({ method, path }) => method === 'POST' && path === '/esign/envelopes');
+async function lastRun(): Promise<Record<string, unknown>> {
+  const runs = await home.json`bulk list -L 1`;
+  const run: unknown = isList(runs) ? runs[0] : undefined;
+  return isRecord(run) ? run : {};
+}
+
+describe('bulk create', () => {
+  it('sends each row once and reports it', async () => {
+    await writeFile(
+      home.path('rows.csv'),
+      'email,name,meta.deal,request_id,subject\nada@example.com,Ada,4711,deal-1,"Lease, signed\nsoon"\nbo@example.com,Bo,,deal-2,\n',
+    );
+    const { code, stdout, stderr } = await send();
+    expect([code, stderr]).toEqual([0, '']);
+    const { id, ...run } = await lastRun();
+    expect(run).toMatchObject({ file: 'rows.csv', state: 'finished', total: 2, done: 2, failed: 0 });
+    const [first, second] = rowsIn(stdout);
+    expect([first, second]).toMatchObject([
+      { run: id, row: 1, requestId: 'deal-1', ok: true, status: 'SENT', error: null },
+      { run: id, row: 2, requestId: 'deal-2', ok: true, status: 'SENT', error: null },
+    ]);
+    expect(await home.object`envelopes get ${String(first?.envelopeId)}`).toMatchObject({
+      subject: 'Lease, signed\nsoon',
+      metadata: { deal: '4711', esignRequestId: 'deal-1' },
+    });
+    expect(await relay.emails()).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+  });
+
+  it('creates drafts without --send, from JSON Lines on stdin', async () => {
+    const rows = [
+      { requestId: 'r1', templateId: 'tmpl_nda', signers: [{ email: 'a@example.com', name: 'A' }] },
+      {
+        templateId: 'tmpl_lease',
+        signers: [
+          { email: 'b@example.com', name: 'B', role: 'Tenant' },
+          { email: 'c@example.com', name: 'C', role: 'Landlord' },
+        ],
+        metadata: { deep: { x: [1] } },
+      },
+    ];
+    const input = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const { code, stdout } = await home.run(argv`bulk create - --json`, { input });
+    expect(code).toBe(0);
+    expect(rowsIn(stdout)).toMatchObject([{ status: 'DRAFT' }, { status: 'DRAFT' }]);
+    expect(await relay.emails()).toEqual({});
+  });
+
+  it('sends nothing with --dry-run, or without --yes if it cannot ask', async () => {
+    await people('dry', 3);
+    const before = await lastRun();
+    const dry = await home.object`bulk create rows.csv --template tmpl_nda --send --dry-run`;
+    expect(dry).toMatchObject({ dryRun: true, rows: 3, signers: 3, send: true, requests: 6 });
+    const unasked = await home.run`bulk create rows.csv --template tmpl_nda --send --json`;
+    expect(reportedError(unasked)).toMatchObject({ exitCode: 2, code: 'USAGE' });
+    expect(creates()).toEqual([]);
+    expect(await lastRun()).toEqual(before);
+  });
+
+  it('reports refused rows by line, sends the others, and exits with 10', async () => {
+    await people('part', 3);
+    relay.intervene = refuses('part1@');
+    const { code, stdout } = await send();
+    expect(code).toBe(10);
+    expect(rowsIn(stdout)).toMatchObject([
+      { row: 1, ok: true },
+      { row: 2, line: 3, ok: false, envelopeId: null, error: { code: 'VALIDATION_ERROR' } },
+      { row: 3, ok: true },
+    ]);
+    expect(await lastRun()).toMatchObject({ state: 'finished', done: 2, failed: 1 });
+    // A finished run has nothing to resume.
+    expect((await resume()).code).toBe(10);
+    expect(Object.keys(await relay.emails())).toHaveLength(2);
+  });
+
+  it('prints an example that works unchanged', async () => {
+    for (const name of ['example.csv', 'example.jsonl']) {
+      expect((await home.run`bulk template ${name} --template tmpl_nda`).code).toBe(0);
+      expect((await home.run`bulk create ${name} --dry-run`).code).toBe(0);
+      expect((await home.run`bulk template ${name}`).code).toBe(2);
+    }
+  });
+});
+
+describe('an interrupted run', () => {
+  it('is resumed without losing a row or emailing anybody twice', async () => {
+    await people('cut', 12);
+    relay.intervene = keyRevokedAfter(5);
+    const stopped = await send();
+    expect(stopped.code).toBe(3);
+    const { id } = await lastRun();
+    expect(await lastRun()).toMatchObject({ state: 'interrupted', total: 12 });
+    relay.intervene = () => undefined;
+    expect((await resume()).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ id, state: 'finished', done: 12 });
+    expect(await relay.emails()).toEqual(once('cut', 12));
+  });
+
+  it('does not let its rows be sent by another run', async () => {
+    await people('same', 4);
+    relay.intervene = keyRevokedAfter(1);
+    await send();
+    relay.intervene = () => undefined;
+    const { id } = await lastRun();
+    // The same rows in another notation.
+    const lines = Array.from({ length: 4 }, (_, n) => `same ${n};same${n}@example.com\r\n`);
+    await writeFile(home.path('rows.csv'), `\ufeffname;email\r\n${lines.join('')}`);
+    const refused = await send();
+    expect([refused.code, reportedError(refused).hint]).toEqual([2, expect.stringContaining(String(id))]);
+    expect((await resume()).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('same', 4));
+  });
+
+  it('resolves lost replies', async () => {
+    await people('lost', 8);
+    let count = 0;
+    relay.intervene = ({ method }) => (method === 'POST' && ++count % 5 === 0 ? 'lost' : undefined);
+    expect((await send()).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('lost', 8));
+    expect(await home.json`envelopes list --status DRAFT`).toEqual([]);
+  });
+
+  it('is refused at another service', async () => {
+    await people('away', 3);
+    relay.intervene = keyRevokedAfter(1);
+    await send();
+    const elsewhere = await home.run(argv`bulk resume --last --json`, {
+      env: { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: 'sk_0123456789' },
+    });
+    expect(reportedError(elsewhere)).toMatchObject({ exitCode: 2, code: 'USAGE' });
+  });
+});
+
+describe('a list that is run again', () => {
+  it('sends only the corrected row, and all rows with --again', async () => {
+    await people('fix', 3);
+    relay.intervene = refuses('fix1@');
+    await send();
+    relay.intervene = () => undefined;
+    const second = await send();
+    expect(second.code).toBe(0);
+    expect(rowsIn(second.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'SENT', 'EXISTING']);
+    expect(await relay.emails()).toEqual(once('fix', 3));
+    const dry = await home.run`bulk create rows.csv --template tmpl_nda --send --dry-run --json`;
+    expect(JSON.parse(dry.stdout)).toMatchObject({ rows: 0, existing: 3 });
+    expect((await send('--again')).code).toBe(0);
+    expect(Object.values(await relay.emails())).toEqual([2, 2, 2]);
+  });
+
+  it('sends the drafts of an earlier run and creates no others', async () => {
+    await people('draft', 3);
+    expect((await create()).code).toBe(0);
+    expect(creates()).toHaveLength(3);
+    expect((await send()).code).toBe(0);
+    expect(creates()).toHaveLength(3);
+    expect(await relay.emails()).toEqual(once('draft', 3));
+  });
+});
+
+describe('request IDs in a list', () => {
+  const elsewhere = { env: { ESIGN_STATE_DIR: home.path('other-state') } };
+  const rows = async (prefix: string) => {
+    const lines = [0, 1, 2].map((n) => `s${n}@example.com,S ${n},${prefix}-${n}\n`);
+    await writeFile(home.path('rows.csv'), `email,name,request_id\n${lines.join('')}`);
+  };
+  const createOne = (id: string, signer: string) =>
+    home.object(
+      argv`envelopes create --template tmpl_nda --signer ${signer} --request-id ${id} --send`,
+      elsewhere,
+    );
+
+  it('are refused before anything is sent if another machine used them for other content', async () => {
+    const used = await createOne('used-1', 'Eve <eve@example.com>');
+    await rows('used');
+    const refused = await send();
+    expect(reportedError(refused)).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(new RegExp(`rows\\.csv:3 .*${String(used.id)}`)) as unknown,
+    });
+    expect(await relay.emails()).toEqual({ 'eve@example.com': 1 });
+  });
+
+  it('are skipped if another machine sent them, refused if it canceled them, also with --again', async () => {
+    const same = await createOne('m-0', 'S 0 <s0@example.com>');
+    const canceled = await createOne('m-1', 'S 1 <s1@example.com>');
+    await home.json(['envelopes', 'cancel', String(canceled.id), '--yes']);
+    await rows('m');
+    const { code, stdout } = await send('--again');
+    expect(code).toBe(10);
+    expect(rowsIn(stdout)).toMatchObject([
+      { ok: true, status: 'EXISTING', envelopeId: same.id },
+      { ok: false, error: { code: 'INVALID_STATE' } },
+      { ok: true, status: 'SENT' },
+    ]);
+    expect(await relay.emails()).toEqual({
+      's0@example.com': 1,
+      's1@example.com': 1,
+      's2@example.com': 1,
+    });
+  });
+});

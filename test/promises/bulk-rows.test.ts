@@ -1,0 +1,129 @@
+import { writeFile } from 'node:fs/promises';
+import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
+import { Home, linesOf, reportedError } from '../support/cli.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
+import { json } from '../support/server.ts';
+import { xlsxOf } from '../support/xlsx.ts';
+
+const home = new Home();
+beforeAll(() => home.sandbox(['--rate-limit', '1000000/15m']));
+afterAll(() => home.close());
+beforeEach(async () => {
+  await home.run`sandbox reset --yes`;
+});
+
+const given = (name: string, content: string | Uint8Array) => writeFile(home.path(name), content);
+const envelopes = () => home.json`envelopes list --all`;
+
+describe('a file with problems', () => {
+  it.each([
+    ['an unknown column', 'emial,name\na@b.c,x\n', /rows\.csv:1 emial: .*email\?/],
+    ['an invalid address', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email: "bad"/],
+    ['the same row twice', 'email,name\na@b.c,A\nA@b.c,A\n', /rows\.csv:3: .* line 2/],
+    ['a request ID twice', 'email,request_id\na@b.c,x\nb@b.c,x\n', /rows\.csv:3 request_id: "x".* line 2/],
+    ['no rows', 'email,name\n', /rows\.csv:1: the file has no rows/],
+    ['an open quote', 'email\n"a@b.c\n', /rows\.csv:2: a quote is opened/],
+    ['an unknown template', 'email,template_id\na@b.c,tmpl_missing\n', /rows\.csv:2: .*tmpl_missing/],
+    ['invalid JSON', '{"signers":[]}\n{oops\n', /rows\.csv:1 signers: [\s\S]*rows\.csv:2: .*JSON/],
+    ['an unknown placeholder', 'email,subject\na@b.c,For {who}\n', /rows\.csv:2 subject: .*\{who\}/],
+  ])('is refused before anything is sent: %s', async (_, text, problem) => {
+    await given('rows.csv', text);
+    const run = await home.run`bulk create rows.csv --template tmpl_nda --send --yes --json`;
+    expect([run.code, run.stdout]).toEqual([2, '']);
+    expect(reportedError(run).message).toMatch(problem);
+    expect(await envelopes()).toEqual([]);
+  });
+
+  it('shows fifty problems at most, and the number of the others', async () => {
+    await given('rows.csv', `email\n${'bad\n'.repeat(70)}`);
+    const { stderr } = await home.run`bulk create rows.csv --template tmpl_nda`;
+    expect(linesOf(stderr).filter((line) => line.startsWith('rows.csv:'))).toHaveLength(50);
+    expect(stderr).toContain('and 20 more');
+  });
+
+  it('is refused for a role that the template lacks, and for a role without a signer', async () => {
+    const service = await fakeService((request, response) => {
+      const id = request.path.split('/').at(-1) ?? '';
+      const roles = id === 'tmpl_lease' ? ['Tenant', 'Landlord'] : undefined;
+      if (request.path.includes('/templates/')) return json(response, 200, { data: { id, name: id, roles } });
+      return answerPage(request, response, 0, () => null);
+    });
+    const dryRun = async (text: string, ...flags: string[]) => {
+      await given('rows.csv', text);
+      return home.run(argv`bulk create rows.csv --dry-run --json ${flags}`, { env: service.env });
+    };
+    try {
+      const wrong = await dryRun('email,role,template_id\na@b.c,Tennant,tmpl_lease\nb@b.c,Any,tmpl_nda\n');
+      expect(wrong.code).toBe(2);
+      expect(reportedError(wrong).message).toMatch(/rows\.csv:2 role: .*"Tennant".*Tenant\?/);
+      const missing = 'email,role,template_id\na@b.c,Tenant,tmpl_lease\n';
+      expect(reportedError(await dryRun(missing)).message).toMatch(/rows\.csv:2: .*Landlord/);
+      expect((await dryRun(missing, '--allow-missing-roles')).code).toBe(0);
+    } finally {
+      await service.server.close();
+    }
+  });
+
+  it('warns about addresses that are probably mistyped, and names signers without a name', async () => {
+    await given('rows.csv', 'email\nada@gmial.com\n');
+    const { code, stderr } = await home.run`bulk create rows.csv --template tmpl_nda --yes`;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^rows\.csv:2: .*ada@gmial\.com.* gmail\.com\?$/m);
+    expect(stderr).toMatch(/1 signer has no name/);
+  });
+});
+
+describe('a spreadsheet', () => {
+  it('is read from a named sheet, with subjects filled in', async () => {
+    const rows = [
+      ['email', 'name', 'meta.account'],
+      ['ada@example.com', 'Ada Lovelace', '00491234567890123456'],
+    ];
+    await given('p.xlsx', xlsxOf({ sheets: { Notes: [['x']], People: rows } }));
+    const words = argv`bulk create p.xlsx --template tmpl_nda --subject ${'For {name} ({account})'} --yes`;
+    expect((await home.run(words)).code).toBe(2);
+    expect((await home.run([...words, '--sheet', 'People'])).code).toBe(0);
+    expect(await envelopes()).toMatchObject([
+      {
+        subject: 'For Ada Lovelace (00491234567890123456)',
+        metadata: { account: '00491234567890123456' },
+      },
+    ]);
+  });
+
+  it('is read as CSV from Windows if its encoding is named', async () => {
+    const text = 'email;name;subject\r\nju@example.com;Jürgen “JJ” Groß;10 € – {name}\r\n';
+    await given('w.csv', createSinglebyteEncoder('windows-1252')(text));
+    const words = argv`bulk create w.csv --template tmpl_nda --yes --json`;
+    const refused = await home.run(words);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(reportedError(refused).hint).toContain('--encoding windows-1252');
+    expect((await home.run([...words, '--encoding', 'cp1252'])).code).toBe(0);
+    expect(await envelopes()).toMatchObject([
+      { subject: '10 € – Jürgen “JJ” Groß', signers: [{ name: 'Jürgen “JJ” Groß' }] },
+    ]);
+  });
+
+  it('evaluates no cell of the results as a formula', async () => {
+    const service = await fakeService((request, response) => {
+      if (request.path.includes('/templates/')) return json(response, 200, { data: { id: 'tmpl_nda' } });
+      if (request.method === 'GET') return answerPage(request, response, 0, () => null);
+      if (request.body.includes('ada@'))
+        return json(response, 201, { data: { id: '=HYPERLINK("http://x")', status: '@SUM(1)' } });
+      return json(response, 400, { error: { code: '+CMD', message: 'no' } });
+    });
+    await given('formula.csv', 'email,request_id\nada@example.com,=1+1\nbo@example.com,-2+3\n');
+    const { code } = await home.run(argv`bulk create formula.csv --template tmpl_nda --yes`, {
+      env: service.env,
+    });
+    await service.server.close();
+    expect(code).toBe(10);
+    expect(linesOf((await home.run`bulk export --csv`).stdout)).toEqual([
+      'row,request_id,envelope_id,status,error',
+      `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
+      "2,'-2+3,,,'+CMD: no",
+    ]);
+  });
+});

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+
+const home = new Home();
+let sandbox: Sandbox;
+/** Two completed envelopes. */
+const ids: string[] = [];
+let id: string;
+let key: string;
+
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+  for (const name of ['ada', 'bob']) {
+    const created = await home.object`envelopes create --template tmpl_nda --signer ${name}@b.example --send`;
+    ids.push(String(created.id));
+    await home.run`sandbox sign ${ids.at(-1) ?? ''}`;
+  }
+  id = ids[0] ?? '';
+  key = String((await home.object`envelopes get ${id}`).signedDocumentStorageKey);
+});
+afterAll(() => home.close());
+
+const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const pdfsIn = async (dir: string) =>
+  (await readdir(home.path(dir), { recursive: true })).filter((name) => name.endsWith('.pdf')).sort();
+const statuses = (stdout: string) =>
+  jsonLines(stdout).map((line) => (isRecord(line) ? line.status : undefined));
+
+describe('envelopes download', () => {
+  it('saves verified documents, listed for sha256sum, and downloads nothing again', async () => {
+    const first = await home.run`envelopes download ${ids} --dir archive --json`;
+    expect(first.code).toBe(0);
+    const signed = await readFile(home.path('archive', `${id}.signed.pdf`));
+    expect(signed.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(jsonLines(first.stdout)).toMatchObject([
+      {
+        envelopeId: id,
+        what: 'signed',
+        key,
+        status: 'downloaded',
+        error: null,
+        sha256: hash(signed),
+        bytes: signed.byteLength,
+      },
+      { envelopeId: id, what: 'certificate', status: 'downloaded' },
+      { envelopeId: ids[1], what: 'signed' },
+      { envelopeId: ids[1], what: 'certificate' },
+    ]);
+    const check = await home.shell('cd archive && sha256sum -c --strict SHA256SUMS');
+    expect([check.code, linesOf(check.stdout).length]).toEqual([0, 4]);
+    // The bucket returns 304 for each file.
+    const again = await home.run`envelopes download ${ids} --dir archive --debug`;
+    expect(linesOf(again.stdout).map((line) => line.split('\t')[0])).toEqual(Array(4).fill('unchanged'));
+    expect(again.stderr.match(/← 304/g)).toHaveLength(4);
+    expect(again.stderr).not.toMatch(/X-Amz-Signature|AWS4-HMAC/);
+    expect((await readdir(home.path('archive'))).sort()).toEqual(
+      ['SHA256SUMS', ...(await pdfsIn('archive'))].sort(),
+    );
+  });
+
+  it('keeps a different file with the same name unless forced', async () => {
+    await writeFile(home.path('mine.pdf'), 'mine');
+    const args = ['envelopes', 'download', id, '--what', 'signed', '-o', 'mine.pdf'];
+    expect((await home.run(args)).code).toBe(9);
+    expect(await readFile(home.path('mine.pdf'), 'utf8')).toBe('mine');
+    expect(await home.run`${args} --force`).toMatchObject({ code: 0 });
+    expect((await readFile(home.path('mine.pdf'))).subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  it('replaces nothing in an archive whose document has changed in the bucket, even if the file is gone', async () => {
+    const words = ['envelopes', 'download', id, '--what', 'signed', '--dir', 'listed'];
+    await mkdir(home.path('listed'));
+    await writeFile(home.path('listed', 'SHA256SUMS'), `${'0'.repeat(64)}  ${id}.signed.pdf\n`);
+    expect(await home.run(words)).toMatchObject({
+      code: 9,
+      stderr: expect.stringContaining('changed in the bucket') as unknown,
+    });
+    expect(await pdfsIn('listed')).toEqual([]);
+    expect((await home.run`${words} --force`).code).toBe(0);
+  });
+
+  it('reports failures: unknown, and some of several', async () => {
+    const unknown = await home.run`envelopes download env_missing`;
+    const input = `${id}\nenv_missing\n`;
+    const some = await home.run('envelopes download - --what signed --dir some --json'.split(' '), { input });
+    expect([unknown.code, unknown.stdout, some.code]).toEqual([4, '', 10]);
+    expect(jsonLines(some.stdout)).toMatchObject([
+      { status: 'downloaded' },
+      { status: 'failed', error: { code: 'NOT_FOUND' } },
+    ]);
+  });
+
+  it.each<[string, string[], string]>([
+    ['unfinished', [], 'is DRAFT: '],
+    ['ended', ['cancel'], 'is CANCELLED: '],
+  ])('reports once, with the reason, that an envelope that is %s has no documents', async (_, acts, why) => {
+    const draft = String((await home.object`envelopes create --template tmpl_nda --signer a@b.c`).id);
+    for (const act of acts) await home.run`envelopes ${act} ${draft} --yes`;
+    const { code, stdout, stderr } = await home.run`envelopes download ${draft}`;
+    expect([code, stdout]).toEqual([9, '']);
+    expect(stderr.split(why)).toHaveLength(2);
+    expect(linesOf(stderr)).toHaveLength(2);
+    expect(stderr).toContain(`esign envelopes download ${draft} --what document`);
+    expect(stderr.includes('watch')).toBe(acts.length === 0);
+  });
+
+  it('arranges files by a template, and reports what it could not look up', async () => {
+    const layout = '{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf';
+    const words = ['--what', 'signed', '--dir', 'laid', '--name-template', layout, '--json'];
+    const { code, stdout } = await home.run`envelopes download ${[id, 'env_missing']} ${words}`;
+    expect([code, statuses(stdout)]).toEqual([10, ['downloaded', 'failed']]);
+    expect(await pdfsIn('laid')).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d\/[^/]+\/env_\w+\.signed\.pdf$/),
+    ]);
+    expect((await home.shell('cd laid && sha256sum -c SHA256SUMS')).code).toBe(0);
+  });
+
+  it('stays inside its folder for any template, and refuses two files with the same name', async () => {
+    const layout = '../../{subject}/../{envelopeId}.{what}.pdf';
+    await home.run`envelopes download ${ids} --dir inside --name-template ${layout}`;
+    expect(await pdfsIn('inside')).toHaveLength(4);
+    expect((await readdir(home.folder)).filter((name) => name.endsWith('.signed.pdf'))).toEqual([]);
+    const met = await home.run`envelopes download ${ids} --dir met --name-template ${'{templateName}.pdf'}`;
+    expect([met.code, met.stderr]).toEqual([2, expect.stringContaining('Confidentiality undertaking.pdf')]);
+    await expect(readdir(home.path('met'))).rejects.toThrow();
+  });
+
+  it('lets commands that run at the same time take turns in one folder', async () => {
+    const runs = await Promise.all([1, 2].map(() => home.run`envelopes download ${ids} --dir both`));
+    expect(runs.map((run) => run.code)).toEqual([0, 0]);
+    const names = await readdir(home.path('both'));
+    expect(names.filter((name) => !name.endsWith('.pdf'))).toEqual(['SHA256SUMS']);
+    expect((await home.run`documents verify both`).code).toBe(0);
+  });
+
+  it('reports problems with the bucket', async () => {
+    await writeFile(home.path('wrong.secret'), 'not-the-secret\n');
+    onTestFinished(async () => {
+      await writeFile(home.path('right.secret'), String(sandbox.ready.secretAccessKey));
+      await home.json`profiles edit sandbox --secret-access-key-file right.secret --bucket esign-sandbox`;
+    });
+    await home.run`profiles edit sandbox --secret-access-key-file wrong.secret`;
+    const refused = await home.run`envelopes download ${id} --dir wrong --wait 0s`;
+    expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining('the signature is wrong')]);
+    await home.run`profiles edit sandbox --bucket elsewhere`;
+    expect((await home.run`envelopes download ${id} --dir wrong --wait 0s`).code).toBe(9);
+  });
+});
+
+describe('documents download', () => {
+  it('downloads by key, to a folder or to stdout, from arguments or stdin', async () => {
+    const file = await home.run('documents download - --dir out --json'.split(' '), { input: `${key}\n` });
+    expect(parseJson(file.stdout)).toMatchObject({ key, what: 'signed', status: 'downloaded' });
+    const streamed = await home.run`documents download ${key} -o -`;
+    expect([streamed.code, streamed.stdout.slice(0, 5)]).toEqual([0, '%PDF-']);
+    expect(streamed.stderr).toContain('seal was not checked');
+    const refused = await home.run`documents download ${key} -o new/ --json`;
+    expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
+  });
+
+  it('never writes outside its folder, for any key', async () => {
+    const before = await readdir(home.folder);
+    for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {
+      const { code, stdout } = await home.run`documents download ${hostile} --dir in --wait 0s --json`;
+      expect(code).toBe(9);
+      expect(parseJson(stdout)).toMatchObject({
+        key: hostile,
+        status: 'failed',
+        error: { code: 'STORAGE_NOT_FOUND' },
+      });
+    }
+    expect((await readdir(home.folder)).sort()).toEqual([...before, 'in'].sort());
+    expect(await readdir(home.path('in'))).toEqual([]);
+  });
+});
+
+describe('documents link', () => {
+  it('prints a link to a key or an envelope that works without credentials, for up to 7 days', async () => {
+    const { stdout, stderr } = await home.run`documents link ${key} --expires 1m --debug`;
+    expect(stderr).not.toContain('X-Amz-Signature');
+    const linked = await home.object`documents link ${id} --expires 7d`;
+    expect(linked.key).toBe(key);
+    for (const url of [stdout.trim(), String(linked.url)]) {
+      const body = Buffer.from(await (await fetch(url)).arrayBuffer());
+      expect(body.subarray(0, 5).toString()).toBe('%PDF-');
+    }
+    expect((await home.run`documents link ${id} --expires 8d`).code).toBe(2);
+    const missing = await home.run`documents link no/such.pdf --json`;
+    expect([missing.code, reportedError(missing).code]).toEqual([9, 'STORAGE_NOT_FOUND']);
+  });
+});
+
+describe('an AWS profile', () => {
+  const add = async (name: string, awsProfile: string, ...more: string[]) => {
+    await writeFile(home.path('api.key'), sandbox.apiKey);
+    const words = ['--base-url', sandbox.baseUrl, '--api-key-file', 'api.key'];
+    const storage = ['--bucket', String(sandbox.ready.bucket), '--aws-profile', awsProfile];
+    return (await home.run`profiles add ${name} ${[...words, ...storage, ...more]}`).code;
+  };
+
+  it('provides credentials, region, and a custom endpoint; one that is missing is named', async () => {
+    const { endpoint, accessKeyId, secretAccessKey } = sandbox.ready;
+    await mkdir(home.path('.aws'));
+    const config = `[profile team]\nregion = us-east-1\nendpoint_url = ${String(endpoint)}\n`;
+    await writeFile(home.path('.aws', 'config'), config);
+    const keys = [
+      `aws_access_key_id = ${String(accessKeyId)}`,
+      `aws_secret_access_key = ${String(secretAccessKey)}`,
+    ];
+    await writeFile(home.path('.aws', 'credentials'), `[team]\n${keys.join('\n')}\n`);
+    expect(await add('by-aws', 'team')).toBe(0);
+    const { code, stderr } = await home.run`envelopes download ${id} -p by-aws --dir by-aws`;
+    expect([code, stderr, (await pdfsIn('by-aws')).length]).toEqual([0, '', 2]);
+    expect(await add('without-aws', 'gone', '--region', 'us-east-1', '--no-verify')).toBe(0);
+    const finished = await home.run`documents download ${key} -p without-aws --wait 0s`;
+    expect([finished.code, finished.stderr]).toEqual([9, expect.stringContaining('gone')]);
+  });
+});

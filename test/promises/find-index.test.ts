@@ -1,0 +1,173 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { linesOf } from '../support/cli.ts';
+import { FindWorld, findAfterAnyHistory, READINGS } from '../support/find-world.ts';
+import type { Reading } from '../support/model-service.ts';
+import { isPrivate } from '../support/private.ts';
+
+/* What `find` answers after any changes of the service, of this machine's files, and of the order and content of lists. */
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function world(reading: Partial<Reading> = {}): Promise<FindWorld> {
+  const here = await FindWorld.start(reading);
+  closers.push(() => here.close());
+  return here;
+}
+
+describe('find in a list', () => {
+  it.each(READINGS)('%s finds every envelope, its changes, and new ones', async (_, reading) => {
+    const here = await world(reading);
+    here.make(120, 10);
+    expect((await here.find('ada')).found).toEqual(here.service.truth('ada'));
+    // The second time, it reads a few pages and the active envelopes that it shows.
+    const again = await here.find('no2');
+    expect(again.found).toEqual(here.service.truth('no2'));
+    const active = again.found.filter((one) => one.includes('SENT')).length;
+    expect(again.requests).toBeLessThanOrEqual(5 + active);
+
+    here.make(110, 10);
+    here.service.move('env_115', 'COMPLETED');
+    here.service.move('env_225', 'DECLINED');
+    for (const words of [['no2'], ['ada'], ['d-22']])
+      expect((await here.find(...words)).found).toEqual(here.service.truth(words[0] ?? ''));
+    here.service.move('env_225', 'CANCELLED');
+    const ended = await here.find('ada', '--status', 'CANCELLED');
+    expect(ended.found).toEqual(here.service.truth('ada', ['CANCELLED']));
+  });
+
+  it('reads pages if that takes fewer requests than the active envelopes', async () => {
+    const here = await world();
+    here.make(330, 330);
+    await here.find('ada');
+    here.service.move('env_3', 'COMPLETED');
+    const all = await here.find('ada');
+    expect(all.found).toEqual(here.service.truth('ada'));
+    expect(all.requests).toBeLessThanOrEqual(1 + 4);
+  });
+
+  it('requests no more envelopes than its limit', async () => {
+    const here = await world({ items: 'summary' });
+    here.make(30, 30);
+    await here.find('ada');
+    expect(await here.find('ada', '-L', '3')).toEqual({
+      found: here.service.truth('ada').slice(0, 3),
+      requests: 1 + 3,
+    });
+  });
+
+  it('reads at first only the envelopes that may have the status', async () => {
+    const here = await world({ items: 'summary' });
+    here.make(40, 5);
+    const open = await here.find('ada', '--status', 'open');
+    expect([open.found.length, open.requests]).toEqual([5, 1 + 5]);
+    expect((await here.find('ada')).found).toHaveLength(40);
+  });
+
+  it.each(READINGS.slice(0, 4))(
+    '%s finds only new envelopes after the service was reset',
+    async (_, reading) => {
+      const here = await world(reading);
+      here.make(130);
+      await here.find('ada');
+      here.service.reset(4 * 86_400_000);
+      for (let n = 0; n < 120; n++) {
+        here.service.make({ id: `env_new${n}` });
+        here.service.move(`env_new${n}`, 'CANCELLED');
+      }
+      expect((await here.find('no1')).found.sort()).toEqual(here.service.truth('no1').sort());
+    },
+  );
+
+  it('shows the documents of a completed envelope once they are stored', async () => {
+    const here = await world();
+    const deal = { metadata: { deal: 'late' } };
+    here.service.make({
+      id: 'env_late',
+      status: 'COMPLETED',
+      completedAt: new Date().toISOString(),
+      ...deal,
+    });
+    here.make(120);
+    await here.find('late');
+    const late = here.service.envelopes.get('env_late');
+    const keys = { signedDocumentStorageKey: 'signed.pdf', certificateStorageKey: 'certificate.pdf' };
+    here.service.envelopes.set('env_late', { id: 'env_late', ...late, ...keys });
+    expect(await here.home.json`find late`).toMatchObject([keys]);
+  });
+});
+
+describe('the local index', () => {
+  const damages: [string, (path: string) => Promise<void>][] = [
+    ['deleted', (path) => rm(path)],
+    ['empty', (path) => writeFile(path, '')],
+    ['from another version', (path) => writeFile(path, '{"journal":"envelope-index","version":99}\n')],
+    [
+      'cut off',
+      async (path) => {
+        const bytes = await readFile(path);
+        await writeFile(path, bytes.subarray(0, bytes.length / 2));
+      },
+    ],
+    [
+      'damaged everywhere',
+      async (path) => {
+        const bytes = await readFile(path);
+        for (let at = 100; at < bytes.length; at += 400) bytes[at] = 0x7f;
+        await writeFile(path, bytes);
+      },
+    ],
+  ];
+
+  it.each(damages)('that is %s costs time, but nothing is missing or wrong', async (_, damage) => {
+    const here = await world();
+    here.make(130, 10);
+    await here.find('ada');
+    for (const path of await here.files()) await damage(path);
+    here.service.move('env_125', 'COMPLETED');
+    expect((await here.find('ada')).found).toEqual(here.service.truth('ada'));
+    expect((await here.find('no12')).found).toEqual(here.service.truth('no12'));
+  });
+
+  it('is read from scratch with --refresh, and not updated with --cached', async () => {
+    const here = await world({ items: 'summary' });
+    here.make(30);
+    await here.find('ada');
+    expect((await here.find('ada', '--refresh')).requests).toBe(1 + 30);
+    here.service.make();
+    expect(await here.find('ada', '--cached')).toMatchObject({ found: { length: 30 }, requests: 0 });
+    expect((await here.home.run`find ada --refresh --cached`).code).toBe(2);
+  });
+
+  it('is readable only by its owner', async () => {
+    const here = await world();
+    here.make(3);
+    await here.find('ada');
+    const files = await here.files();
+    expect(files).not.toEqual([]);
+    for (const path of [here.folder, ...files]) expect([path, isPrivate(path)]).toEqual([path, true]);
+  });
+
+  it('of one key shows nothing to another', async () => {
+    const here = await world();
+    here.make(3);
+    await here.find('ada');
+    const other = { ESIGN_API_KEY: 'sk_other_0123456789' };
+    const { stdout } = await here.home.run(['find', 'ada', '--cached', '-q'], { env: other });
+    expect(stdout).toBe('');
+  });
+
+  it('that cannot be stored costs a notice', async () => {
+    const here = await world();
+    here.make(3);
+    const blocked = here.home.path('a-file');
+    await writeFile(blocked, '');
+    const run = await here.home.run(['find', 'ada', '-q'], { env: { ESIGN_STATE_DIR: blocked } });
+    expect([run.code, linesOf(run.stdout).length]).toEqual([0, 3]);
+    expect(run.stderr).not.toBe('');
+  });
+});
+
+it('returns the state of the service after any history', () => findAfterAnyHistory({ runs: 8, seed: 59 }));

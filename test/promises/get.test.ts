@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../src/webhooks/receive/signature.ts';
+import { argv } from '../support/argv.ts';
+import { Home, jsonLines, linesOf } from '../support/cli.ts';
+
+const SECRET = 'canarysecret-0123456789';
+const home = new Home();
+const signers = ['--signer', 'Ada Lovelace <ada@example.com>'];
+let id: string;
+let other: string;
+
+const create = async () => String((await home.object`envelopes create --template tmpl_nda ${signers}`).id);
+
+beforeAll(async () => {
+  await home.sandbox();
+  [id, other] = await Promise.all([create(), create()]);
+  const listening = home.background(argv`listen --port 0 --json`, {
+    env: { ESIGN_WEBHOOK_SECRET: SECRET },
+  });
+  const { url } = await listening.object();
+  const deliver = async (event: string, timestamp: string, signature?: string) => {
+    const signer = { email: 'ada@example.com\u001b[31m' };
+    const body = JSON.stringify({ event, timestamp, data: { envelopeId: id, status: 'SENT', signer } });
+    const headers = { 'X-Service-Signature': signature ?? sign(Buffer.from(body), SECRET) };
+    await fetch(String(url), { method: 'POST', body, headers });
+  };
+  await deliver('envelope.signed', '2026-01-02T10:00:00Z');
+  await deliver('envelope.sent', '2026-01-01T10:00:00Z');
+  await deliver('envelope.sent', '2026-01-01T10:00:00Z');
+  await deliver('envelope.declined', '2026-01-03T10:00:00Z', 'forged');
+  await listening.stop();
+});
+afterAll(() => home.close());
+
+describe('envelopes get --history', () => {
+  it('shows each event once, in chronological order, and no refused ones', async () => {
+    const { stdout } = await home.run`envelopes get ${id} --history`;
+    expect(stdout).toMatch(/History {2}2 webhooks/);
+    const events = linesOf(stdout).filter((line) => line.includes('2026-01-0'));
+    // The width of the column depends on how long ago the envelope was created.
+    expect(events.map((line) => line.replace(/UTC.*ago +/, 'UTC  '))).toEqual([
+      expect.stringMatching(/^ {2}2026-01-01 10:00:00 UTC {2}sent {5}ada@example.com␛\[31m {2}webhook$/),
+      expect.stringMatching(/^ {2}2026-01-02 10:00:00 UTC {2}signed {3}ada@example.com␛\[31m {2}webhook$/),
+    ]);
+  });
+
+  it('shows keys, dates, and the metadata of esign only with it', async () => {
+    const brief = (await home.run`envelopes get ${id}`).stdout;
+    const whole = (await home.run`envelopes get ${id} --history`).stdout;
+    expect(brief).toContain('Ada Lovelace <ada@example.com>');
+    expect(linesOf(brief).length).toBeLessThan(11);
+    for (const detail of [/\besign\w+ /, /^ {2}Created /m, /document +esign\/envelopes\//]) {
+      expect(brief).not.toMatch(detail);
+      expect(whole).toMatch(detail);
+    }
+  });
+
+  it('adds the history to the JSON only when requested', async () => {
+    expect(await home.object`envelopes get ${id}`).not.toHaveProperty('history');
+    const { history } = await home.object`envelopes get ${id} --history`;
+    expect(history).toMatchObject([
+      { event: 'envelope.sent', at: '2026-01-01T10:00:00Z', verified: true },
+      { event: 'envelope.signed', at: '2026-01-02T10:00:00Z', verified: true },
+    ]);
+  });
+
+  it('works for several envelopes, including one without events', async () => {
+    const { code, stdout } = await home.run`envelopes get ${id} ${other} --history --json`;
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toMatchObject([
+      { ok: true, envelope: { id, history: [{}, {}] } },
+      { ok: true, envelope: { id: other, history: [] } },
+    ]);
+    const shown = await home.run`envelopes get ${other} --history`;
+    expect(shown.stdout).toContain('no webhooks');
+    // Its own dates count as history, too.
+    expect(shown.stdout).toMatch(/\d UTC .* created/);
+  });
+});

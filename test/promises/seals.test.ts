@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { Home, jsonLines } from '../support/cli.ts';
+import { flipped, makeSealer, plainPdf, revision, type Sealer, sealed } from '../support/sealing.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
+import { AWS, startBucket, type TestBucket } from '../support/test-bucket.ts';
+
+const home = new Home(AWS);
+let bucket: TestBucket;
+let api: TestServer;
+let root: Sealer;
+let service: Sealer;
+let stranger: Sealer;
+let turn = 0;
+
+beforeAll(async () => {
+  root = await makeSealer({ name: 'Root', authority: true });
+  service = await makeSealer({ name: 'Service', issuer: root.issued });
+  stranger = await makeSealer({ name: 'Stranger' });
+  bucket = await startBucket();
+  api = await startServer((request, response) => {
+    const id = request.path.split('/').at(-1) ?? '';
+    const key = (what: string) => `${id}/${what}.pdf`;
+    const data = {
+      id,
+      status: 'COMPLETED',
+      documentStorageKey: key('document'),
+      signedDocumentStorageKey: key('signed'),
+      certificateStorageKey: key('certificate'),
+    };
+    json(response, 200, { success: true, data });
+  });
+  await writeFile(home.path('api.key'), 'sk_0123456789\n');
+  await writeFile(home.path('root.pem'), root.issued.pem);
+  await writeFile(home.path('stranger.pem'), stranger.issued.pem);
+});
+/** A profile of its own for each test, as pins belong to a profile. */
+beforeEach(async () => {
+  const words = ['--base-url', api.origin, '--api-key-file', 'api.key', '--no-verify', '--bucket', 'b'];
+  await home.run`profiles add p${++turn} ${words} --endpoint ${bucket.origin}`;
+});
+afterAll(async () => {
+  await Promise.all([bucket.close(), api.close()]);
+  await home.close();
+});
+
+const DOCUMENTS = ['signed', 'certificate', 'document'] as const;
+
+/** Stores the documents of an envelope: by default all as the service makes them. */
+function envelope(id: string, changed: Partial<Record<(typeof DOCUMENTS)[number], Buffer>> = {}): string {
+  const usual = {
+    signed: sealed(service, plainPdf(`Signed ${id}`)),
+    certificate: sealed(service, plainPdf(`Certificate ${id}`)),
+    document: plainPdf(id),
+  };
+  for (const what of DOCUMENTS) bucket.put(`${id}/${what}.pdf`, changed[what] ?? usual[what]);
+  return id;
+}
+
+interface Judged {
+  code: number | null;
+  files: Record<string, unknown>[];
+  stderr: string;
+}
+
+async function esign(words: string): Promise<Judged> {
+  const { code, stdout, stderr } = await home.run([...words.split(' '), '-p', `p${turn}`, '--json']);
+  return { code, stderr, files: jsonLines(stdout).filter(isRecord) };
+}
+
+const download = (ids: string, more = '') => esign(`envelopes download ${ids} --dir d${turn} ${more}`.trim());
+const trustIn = ({ files }: Judged) => files.map(({ seal }) => isRecord(seal) && seal.trust);
+/** Stores a file and verifies it. */
+async function verify(pdf: Buffer, more = ''): Promise<Judged> {
+  await writeFile(home.path(`v${turn}.pdf`), pdf);
+  return esign(`documents verify v${turn}.pdf ${more}`.trim());
+}
+const codeOf = ({ files: [file] }: Judged) => {
+  const problem = file?.error ?? file?.problem;
+  return isRecord(problem) ? problem.code : null;
+};
+
+describe('the pin of a profile', () => {
+  it('comes from the signed document and the certificate of one completed envelope, and from nothing else', async () => {
+    envelope('env_1');
+    envelope('env_2', { certificate: sealed(stranger) });
+    for (const words of [
+      'envelopes download env_1 --what document',
+      'envelopes download env_1 --what signed',
+      'envelopes download env_1 --what certificate,document',
+      'envelopes download env_2',
+      'documents download env_1/signed.pdf env_1/certificate.pdf',
+    ])
+      expect((await esign(`${words} --dir alone --force`)).code, words).toBe(0);
+    expect(trustIn(await verify(sealed(service)))).toEqual(['unknown']);
+    const pinned = await download('env_1');
+    expect([pinned.code, trustIn(pinned)]).toEqual([0, ['pinned', 'pinned']]);
+    expect(trustIn(await verify(sealed(service)))).toEqual(['pinned']);
+  });
+
+  it('makes other seals and missing ones fail, in downloads and in verify; the files are kept', async () => {
+    await download(envelope('env_1'));
+    envelope('env_2', { signed: sealed(stranger), certificate: plainPdf() });
+    const other = await download('env_2');
+    expect([other.code, other.files.map(({ problem }) => isRecord(problem) && problem.code)]).toEqual([
+      9,
+      ['SEAL_OTHER', 'SEAL_MISSING'],
+    ]);
+    expect(jsonLines(other.stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
+    expect(await readdir(home.path(`d${turn}`))).toHaveLength(5);
+    const checked = await esign(`documents verify d${turn}`);
+    expect([checked.code, checked.files.filter(({ error }) => error !== null).length]).toEqual([9, 2]);
+  });
+
+  it("is not needed on the unsigned original, and can't be replaced by it", async () => {
+    await download(envelope('env_1'));
+    const original = await download(envelope('env_2', { document: sealed(stranger) }), '--what document');
+    expect([original.code, trustIn(original)]).toEqual([0, ['unknown']]);
+    expect((await esign(`documents verify d${turn} --require-seal`)).code).toBe(0);
+  });
+
+  it('is never set by documents that were tampered with', async () => {
+    for (const change of [
+      (pdf: Buffer) => flipped(pdf, 40),
+      (pdf: Buffer) => Buffer.concat([pdf, Buffer.from('\n')]),
+    ]) {
+      const [signed, certificate] = ['a', 'b'].map((words) => change(sealed(stranger, plainPdf(words))));
+      if (signed && certificate) envelope('env_3', { signed, certificate });
+      expect((await download('env_3', '--force')).code).toBe(9);
+    }
+    expect(trustIn(await download(envelope('env_1')))).toEqual(['pinned', 'pinned']);
+  });
+});
+
+describe('documents verify', () => {
+  it('compares files with their list, and names what is changed, missing, or not listed', async () => {
+    await download(`${envelope('env_1')} ${envelope('env_2')}`);
+    const dir = `d${turn}`;
+    expect(await esign(`documents verify ${dir}`)).toMatchObject({
+      code: 0,
+      files: Array(4).fill({ list: 'ok' }),
+    });
+    await writeFile(home.path(dir, 'env_1.signed.pdf'), sealed(service));
+    await writeFile(home.path(dir, 'new.pdf'), sealed(service));
+    await writeFile(home.path(dir, 'env_2.signed.pdf'), '');
+    const { code, files, stderr } = await esign(`documents verify ${dir}`);
+    expect([code, jsonLines(stderr).at(-1)]).toMatchObject([9, { error: { code: 'STORAGE_CORRUPT' } }]);
+    expect(Object.fromEntries(files.map(({ path, list }) => [path, list]))).toEqual({
+      [`${dir}/env_1.signed.pdf`]: 'changed',
+      [`${dir}/env_1.certificate.pdf`]: 'ok',
+      [`${dir}/env_2.signed.pdf`]: 'changed',
+      [`${dir}/env_2.certificate.pdf`]: 'ok',
+      [`${dir}/new.pdf`]: 'unlisted',
+    });
+    const repaired = await download('env_1 env_2', '--force');
+    expect([repaired.code, (await esign(`documents verify ${dir}`)).code]).toEqual([0, 0]);
+  });
+
+  it('accepts a file without a seal unless one is required', async () => {
+    expect(await verify(plainPdf())).toMatchObject({ code: 0, files: [{ seal: { state: 'unsigned' } }] });
+    const required = await verify(plainPdf(), '--require-seal');
+    expect([required.code, codeOf(required)]).toEqual([9, 'SEAL_MISSING']);
+    expect((await verify(sealed(service), '--require-seal')).code).toBe(0);
+  });
+
+  it('accepts only the required signer or authority', async () => {
+    const pdf = sealed(service);
+    expect(trustIn(await verify(pdf, '--trust root.pem'))).toEqual(['trusted']);
+    expect(codeOf(await verify(pdf, '--trust stranger.pem'))).toBe('SEAL_UNTRUSTED');
+    expect(trustIn(await verify(pdf, `--sealed-by ${service.fingerprint}`))).toEqual(['pinned']);
+    expect(await verify(pdf, `--sealed-by ${stranger.fingerprint}`)).toMatchObject({
+      code: 9,
+      files: [{ error: { code: 'SEAL_UNTRUSTED' } }],
+    });
+    expect((await verify(pdf, '--sealed-by abc')).code).toBe(2);
+  });
+
+  it.each<[string, string, (pdf: Buffer) => Buffer]>([
+    ['was changed', 'SEAL_CHANGED', (pdf) => flipped(pdf, 40)],
+    ['got bytes after its seal', 'SEAL_EXTENDED', (pdf) => Buffer.concat([pdf, Buffer.from('\n% more\n')])],
+    ['got a page after its seal', 'SEAL_EXTENDED', (pdf) => revision(pdf, { 4: '<< >>' })],
+    ['was cut', 'SEAL_UNREADABLE', (pdf) => pdf.subarray(0, -30)],
+  ])('fails a file that %s', async (_, expected, change) => {
+    const judged = await verify(change(sealed(service)));
+    expect([judged.code, codeOf(judged)]).toEqual([9, expected]);
+  });
+
+  it('requires files or a list', async () => {
+    await mkdir(home.path('empty'), { recursive: true });
+    for (const place of ['empty', 'missing.pdf'])
+      expect((await esign(`documents verify ${place}`)).code).toBe(2);
+  });
+});
+
+describe('pins that cannot be read', () => {
+  it('prevent a download', async () => {
+    await download(envelope('env_1'));
+    const state = home.path('damaged');
+    await mkdir(state);
+    await writeFile(home.path('damaged', 'seals.json'), '{');
+    const words = `envelopes download env_1 --dir unchecked --json -p p${turn}`;
+    const { code, stdout } = await home.run(words.split(' '), { env: { ESIGN_STATE_DIR: state } });
+    expect([code, stdout, existsSync(home.path('unchecked'))]).toEqual([2, '', false]);
+    expect(await readFile(home.path('damaged', 'seals.json'), 'utf8')).toBe('{');
+  });
+});
