@@ -6,6 +6,7 @@ import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
 import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
+import { sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { actionContext } from '../envelopes/act.ts';
@@ -81,7 +82,6 @@ export async function planAction(
   const action = actionOf(means);
   const { envelope, refusal, skip, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
-  if (skip !== undefined) throw skip;
   await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
   const write = {
     unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
@@ -91,7 +91,7 @@ export async function planAction(
     would: {
       action: action.name,
       effect: 'mails',
-      remarks: problems.map(({ text }) => text),
+      remarks: [...problems.map(({ text }) => text), ...(skip === undefined ? [] : [sentenceOf(skip)])],
       envelope: envelope && brief(envelope, action.signersOf(envelope)),
     },
     writes: action.writesFor(id),
