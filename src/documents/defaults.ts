@@ -1,5 +1,5 @@
 /** How many files are downloaded at the same time. */
-export const DOWNLOADS = { default: 32, max: 64 } as const;
+export const CONCURRENT_DOWNLOADS = 32;
 /** The total time that a run waits for files that don't exist yet. */
 export const WAIT_MS = 30_000;
 /** How often a run checks for these files. */

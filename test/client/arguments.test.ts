@@ -1,6 +1,3 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type Esign, UsageError } from '../../src/client/client.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
@@ -42,12 +39,9 @@ describe('createClient', () => {
   it.each([
     [{ userAgent: 'a\r\nb' }],
     [{ userAgent: '' }],
-    [{ userAgent: 5 }],
     [{ userAgent: '日本' }],
     [{ onWait: 5 }],
-    [{ onWait: null }],
     [{ stateDir: '' }],
-    [{ stateDir: 7 }],
     [{ insecureHttp: 'false' }],
   ])('refuses %j', (wrong) => {
     const create = () => void Reflect.apply(createClient, undefined, [{ ...options, ...wrong }]);
@@ -60,62 +54,32 @@ describe('createClient', () => {
     await named.envelopes.page(1);
     expect(server.seen.map(({ headers }) => headers['user-agent'])).toEqual(['Prüfer/1.0 (test)']);
   });
-
-  it('creates no files for an invalid state folder', async () => {
-    const [before, folder] = [process.cwd(), await mkdtemp(join(tmpdir(), 'esign-client-'))];
-    process.chdir(folder);
-    try {
-      expect(() => createClient({ ...options, stateDir: '' })).toThrow(UsageError);
-      expect(await readdir(folder)).toEqual([]);
-    } finally {
-      process.chdir(before);
-      await rm(folder, { recursive: true });
-    }
-  });
 });
 
 describe('a call with invalid arguments', () => {
   const signers = [{ email: 'ada@example.com', name: 'Ada' }];
 
   it.each([
-    ['create', []],
-    ['create', [null]],
     ['create', [{ signers }]],
     ['create', [{ templateId: '', signers }]],
     ['create', [{ templateId: 'tmpl_nda' }]],
-    ['create', [{ templateId: 'tmpl_nda', signers: [null] }]],
     ['create', [{ templateId: 'tmpl_nda', signers: [{ name: 'Ada' }] }]],
     ['create', [{ templateId: 'tmpl_nda', signers: [{ email: 'ada@example.com' }] }]],
     ['get', []],
-    ['get', [null]],
     ['get', [5]],
     ['get', ['']],
-    ['get', [' ']],
     ['get', ['.']],
     ['get', ['..']],
-    ['get', ['\ud800']],
-    ['get', ['env_1', null]],
-    ['send', ['..']],
     ['cancel', ['..']],
-    ['cancel', ['env_1', null]],
-    ['remind', ['']],
     ['remind', ['', { signer: 'ada@example.com' }]],
     ['remind', ['env_1', { signer: '' }]],
-    ['page', []],
     ['page', [0]],
     ['page', [1.5]],
-    ['page', [Number.POSITIVE_INFINITY]],
-    ['page', ['1']],
     ['list', [{ pageSize: 0 }]],
     ['list', [{ pageSize: 101 }]],
-    ['list', [null]],
     ['list', [{ signal: 5 }]],
-    ['page', [1, { signal: null }]],
     ['get', ['env_1', { signal: { aborted: false } }]],
     ['create', [{ templateId: 'tmpl_nda', signers }, { signal: 5 }]],
-    ['send', ['env_1', { signal: 5 }]],
-    ['cancel', ['env_1', { signal: new AbortController() }]],
-    ['remind', ['env_1', { signal: true }]],
   ] as const)('sends nothing: %s %j', async (method, args) => {
     const error = await errorOf(method, ...args);
     expect(error).toBeInstanceOf(UsageError);

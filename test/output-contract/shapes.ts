@@ -50,14 +50,21 @@ const change = z.union([
 const brief = { code: text, message: text };
 const seal = z.object({
   state: z.enum(['intact', 'changed', 'unsigned', 'unreadable']),
-  coverage: z.nullable(z.enum(['whole', 'extended', 'partial'])),
+  coverage: z.nullable(z.enum(['whole', 'extended'])),
+  sealedBytes: z.nullable(count),
   addedBytes: z.nullable(count),
   subject: maybe,
   issuer: maybe,
   fingerprint: maybe,
   time: maybe,
-  level: maybe,
   reason: maybe,
+  others: z.array(
+    z.object({
+      kind: z.enum(['signature', 'timestamp', 'unknown']),
+      end: count,
+      state: z.literal('not checked'),
+    }),
+  ),
   trust: z.nullable(z.enum(['pinned', 'trusted', 'unknown', 'other'])),
 });
 const file = z.object({
@@ -91,17 +98,6 @@ const evidence = z.object({
   reminders: count,
   log: count,
   files: z.array(z.object({ path: text, sha256: text })),
-});
-const pin = z.object({ profile: text, baseUrl: text, fingerprint: text, subject: text, since: text });
-const object = z.object({
-  key: text,
-  size: z.nullable(count),
-  etag: maybe,
-  contentType: maybe,
-  lastModified: maybe,
-  checksum: z.nullable(z.object({ algorithm: text, value: text })),
-  encryption: maybe,
-  storageClass: maybe,
 });
 const link = z.object({ key: text, url: text, expiresAt: text });
 const keyError = z.object({ key: text, error: errorReport });
@@ -478,7 +474,6 @@ export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
   forward,
   'key-error': keyError,
   link,
-  object,
   row,
   seal,
   event,
@@ -560,15 +555,10 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   demo: { end: value(demo) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
-  'documents:head': {
-    one: value(object, 'one key'),
-    several: lines(z.union([object, keyError]), 'several keys, or -'),
-  },
   'documents:link': {
     one: value(link, 'one key'),
     several: lines(z.union([link, keyError]), 'several keys, or -'),
   },
-  'documents:pins': { list: value(z.array(pin)), fields },
   'documents:verify': { files: lines(verified) },
   'envelopes:cancel': actionOnEach,
   'envelopes:create': {

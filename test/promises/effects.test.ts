@@ -55,9 +55,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'bulk:template': 'bulk template other.csv --template tmpl_nda',
   doctor: 'doctor',
   'documents:download': 'documents download KEY --dir a --wait 0s',
-  'documents:head': 'documents head KEY',
   'documents:link': 'documents link KEY',
-  'documents:pins': 'documents pins',
   'documents:verify': 'documents verify a',
   'envelopes:cancel': 'envelopes cancel SENT',
   'envelopes:create': 'envelopes create --template tmpl_nda --signer a@b.c --send',
@@ -137,7 +135,7 @@ const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]
   local: (mails, methods) => mails === 0 && methods.every((one) => one === 'GET'),
 };
 /** These use only the bucket, or only local data. */
-const NO_REQUEST = /^(documents:(download|head|link))$/;
+const NO_REQUEST = /^(documents:(download|link))$/;
 
 describe('the effect of a command in the registry', () => {
   it('is defined for every command', () => {

@@ -139,8 +139,6 @@ describe('the --json output', () => {
     await run('documents:verify', 'files', []);
     const { signedDocumentStorageKey } = await home.object`envelopes get ${id}`;
     const key = String(signedDocumentStorageKey);
-    await run('documents:head', 'one', [key]);
-    await run('documents:head', 'several', [key, 'nope'], 10);
     await run('documents:link', 'one', [key]);
     await run('documents:link', 'several', [key, 'nope'], 10);
     await run('documents:download', 'files', [key, 'nope', '--dir', 'downloads', '--wait', '0s'], 10);
@@ -196,10 +194,6 @@ describe('the --json output', () => {
     await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
     const words = ['other', '--base-url', 'http://127.0.0.1:9', '--api-key-command', 'true', '--no-verify'];
     await run('profiles:add', 'profile', words);
-    // An ephemeral sandbox has no pins.
-    const pins = ['--accept', 'ab'.repeat(32), '--dry-run', '--profile', 'other'];
-    await run('documents:pins', 'list', pins);
-    await run('documents:pins', 'fields', [...pins, '--fields', 'fingerprint']);
     await run('profiles:use', 'profile', ['other']);
     await run('profiles:use', 'profile', ['sandbox']);
     await run('profiles:remove', 'dryRun', ['other', '--dry-run']);

@@ -1,9 +1,16 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
-import { flipped, makeSealer, plainPdf, revision, type Sealer, sealed } from '../support/sealing.ts';
+import {
+  flipped,
+  makeSealer,
+  plainPdf,
+  revision,
+  type Sealer,
+  sealed,
+  timestamped,
+} from '../support/sealing.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 import { AWS, startBucket, type TestBucket } from '../support/test-bucket.ts';
 
@@ -13,12 +20,14 @@ let api: TestServer;
 let root: Sealer;
 let service: Sealer;
 let stranger: Sealer;
+let authority: Sealer;
 let turn = 0;
 
 beforeAll(async () => {
   root = await makeSealer({ name: 'Root', authority: true });
   service = await makeSealer({ name: 'Service', issuer: root.issued });
   stranger = await makeSealer({ name: 'Stranger' });
+  authority = await makeSealer({ name: 'Timestamps' });
   bucket = await startBucket();
   api = await startServer((request, response) => {
     const id = request.path.split('/').at(-1) ?? '';
@@ -98,6 +107,13 @@ describe('the pin of a profile', () => {
     const pinned = await download('env_1');
     expect([pinned.code, trustIn(pinned)]).toEqual([0, ['pinned', 'pinned']]);
     expect(trustIn(await verify(sealed(service)))).toEqual(['pinned']);
+    expect(await home.object`profiles show -p p${turn}`).toMatchObject({
+      pin: { value: service.fingerprint },
+    });
+    await home.run`profiles edit p${turn} --pin ${stranger.fingerprint}`;
+    expect(trustIn(await verify(sealed(service)))).toEqual(['other']);
+    await home.run`profiles edit p${turn} --no-pin`;
+    expect(trustIn(await verify(sealed(service)))).toEqual(['unknown']);
   });
 
   it('makes other seals and missing ones fail, in downloads and in verify; the files are kept', async () => {
@@ -114,10 +130,11 @@ describe('the pin of a profile', () => {
     expect([checked.code, checked.files.filter(({ error }) => error !== null).length]).toEqual([9, 2]);
   });
 
-  it("is not needed on the unsigned original, and can't be replaced by it", async () => {
+  it('is not compared with the unsigned original, whose seal is not judged at all', async () => {
     await download(envelope('env_1'));
-    const original = await download(envelope('env_2', { document: sealed(stranger) }), '--what document');
-    expect([original.code, trustIn(original)]).toEqual([0, ['unknown']]);
+    const document = flipped(sealed(stranger), 40);
+    const original = await download(envelope('env_2', { document }), '--what document');
+    expect([original.code, original.files.map(({ problem }) => problem)]).toEqual([0, [null]]);
     expect((await esign(`documents verify d${turn} --require-seal`)).code).toBe(0);
   });
 
@@ -182,6 +199,7 @@ describe('documents verify', () => {
     ['got bytes after its seal', 'SEAL_EXTENDED', (pdf) => Buffer.concat([pdf, Buffer.from('\n% more\n')])],
     ['got a page after its seal', 'SEAL_EXTENDED', (pdf) => revision(pdf, { 4: '<< >>' })],
     ['was cut', 'SEAL_UNREADABLE', (pdf) => pdf.subarray(0, -30)],
+    ['has bytes before it', 'SEAL_UNREADABLE', (pdf) => Buffer.concat([Buffer.from('\n'), pdf])],
   ])('fails a file that %s', async (_, expected, change) => {
     const judged = await verify(change(sealed(service)));
     expect([judged.code, codeOf(judged)]).toEqual([9, expected]);
@@ -194,15 +212,56 @@ describe('documents verify', () => {
   });
 });
 
-describe('pins that cannot be read', () => {
-  it('prevent a download', async () => {
-    await download(envelope('env_1'));
-    const state = home.path('damaged');
-    await mkdir(state);
-    await writeFile(home.path('damaged', 'seals.json'), '{');
-    const words = `envelopes download env_1 --dir unchecked --json -p p${turn}`;
-    const { code, stdout } = await home.run(words.split(' '), { env: { ESIGN_STATE_DIR: state } });
-    expect([code, stdout, existsSync(home.path('unchecked'))]).toEqual([2, '', false]);
-    expect(await readFile(home.path('damaged', 'seals.json'), 'utf8')).toBe('{');
+describe('a file to which the service added data after sealing', () => {
+  const stamped = (words: string) => timestamped(authority, sealed(service, plainPdf(words)));
+  const extended = (id: string) => envelope(id, { signed: stamped('a'), certificate: stamped('b') });
+  const sealsIn = ({ files }: Judged) =>
+    files.map(({ seal }) => isRecord(seal) && [seal.coverage, seal.trust, seal.sealedBytes]);
+
+  it('fails, and its sealed part can be written, a file that is whole', async () => {
+    const judged = await verify(stamped('a'), '--sealed-part parts');
+    const part = sealed(service, plainPdf('a'));
+    expect([judged.code, codeOf(judged), sealsIn(judged)]).toEqual([
+      9,
+      'SEAL_EXTENDED',
+      [['extended', 'unknown', part.length]],
+    ]);
+    const written = await readFile(home.path('parts', `v${turn}.sealed.pdf`));
+    expect([written.length, (await verify(written)).code]).toEqual([part.length, 0]);
+    expect((await download(extended('env_1'))).code).toBe(9);
+  });
+
+  it('is accepted with its sealed part next to it if the profile expects that and the seal is pinned', async () => {
+    await home.run`profiles edit p${turn} --sealed-part`;
+    const first = await download(extended('env_1'));
+    expect([first.code, sealsIn(first).map((seal) => (seal || []).slice(0, 2))]).toEqual([
+      0,
+      [
+        ['extended', 'pinned'],
+        ['extended', 'pinned'],
+      ],
+    ]);
+    expect((await readdir(home.path(`d${turn}`))).sort()).toEqual([
+      'SHA256SUMS',
+      'env_1.certificate.pdf',
+      'env_1.certificate.sealed.pdf',
+      'env_1.signed.pdf',
+      'env_1.signed.sealed.pdf',
+    ]);
+    const checked = await esign(`documents verify d${turn} --require-seal`);
+    expect([checked.code, checked.files.length]).toEqual([0, 4]);
+    envelope('env_2', { signed: timestamped(authority, sealed(stranger)) });
+    expect((await download('env_2')).code).toBe(9);
+  });
+
+  it('is in the evidence next to what was sealed', async () => {
+    const { code, stderr } =
+      await home.run`envelopes evidence ${extended('env_1')} --dir e${turn} -p p${turn}`;
+    expect([code, stderr]).toEqual([9, expect.stringContaining('are not covered')]);
+    const part = await readFile(home.path(`e${turn}`, 'env_1.signed.sealed.pdf'));
+    expect((await verify(part)).files).toMatchObject([{ seal: { coverage: 'whole' } }]);
+    const page = await readFile(home.path(`e${turn}`, 'evidence.html'), 'utf8');
+    expect(page).toContain('env_1.signed.sealed.pdf');
+    expect(page).toMatch(/Don(&#39;|')t rely on/);
   });
 });

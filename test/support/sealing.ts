@@ -197,11 +197,11 @@ function signerInfo({ issued, key }: Sealer, over: Buffer, forgery: CmsForgery):
 }
 
 /** Returns an RFC 3161 token over the covered bytes, from an authority that anybody can ask. */
-export function timestampOf(authority: Sealer, covered: Buffer): Buffer {
+export function timestampOf(authority: Sealer, covered: Buffer, more: CmsForgery = {}): Buffer {
   const imprint = sequence(sequence(oid(OID.sha256)), octets(createHash('sha256').update(covered).digest()));
   const at = tlv(0x18, text('20260301102031Z'));
   const info = sequence(integer(1), oid('1.2.3.4'), imprint, integer(7), at);
-  return cmsOf(authority, info, { type: OID.timeStamp, attached: info });
+  return cmsOf(authority, info, { type: OID.timeStamp, attached: info, ...more });
 }
 
 /** Returns a PDF with a document timestamp after everything else. */

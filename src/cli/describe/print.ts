@@ -118,10 +118,10 @@ const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
   sandbox:exec`);
 
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
-  [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
+  [EXIT.storage]: wordList(`documents:download documents:link documents:verify doctor demo
     envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
+    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
     bulk:resume events:drill events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],

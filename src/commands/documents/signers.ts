@@ -1,42 +1,59 @@
 import type { Session } from '../../cli/session.ts';
 import type { SealSource } from '../../documents/download/seals.ts';
-import { type Origin, pinnedFor, readPins } from '../../documents/seal/pins.ts';
 import { readAuthorities, type TrustedSigners } from '../../documents/seal/trust.ts';
-import { NoProfileError, UsageError } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
-
-/** Returns the origin of this run's documents, or undefined without a profile or for an ephemeral sandbox. */
-export async function originOf(session: Session): Promise<Origin | undefined> {
-  const { profileName, profile, baseUrl } = await session.settings();
-  if (profileName === undefined || profile === undefined || baseUrl === undefined) return undefined;
-  return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
-}
+import { UsageError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/files/paths.ts';
+import { pinOf } from '../../profiles/resolve.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 
 /**
- * Returns where the documents of this run come from, for checking their seals.
- * @throws UsageError if the pins can't be read, because then nothing must be downloaded.
+ * Returns where the documents of this run come from, for checking their seals. Without a profile, or for an ephemeral sandbox, nothing is
+ * pinned.
  */
 export async function sealSourceOf(session: Session): Promise<SealSource> {
-  const [folder, origin] = [stateDir(), await originOf(session)];
-  if (origin !== undefined) await readPins(folder);
-  return { folder, origin, clock: session.clock };
+  const settings = await session.settings();
+  const { profileName, profile, baseUrl } = settings;
+  const canPin =
+    profileName !== undefined && profile?.baseUrl === baseUrl?.value && profile?.ephemeral !== true;
+  return {
+    pin: pinOf(settings),
+    pinFirst: canPin ? (fingerprint) => pinFirst(profileName.value, baseUrl?.value, fingerprint) : undefined,
+    sealedPart: profile?.sealedPart === true,
+  };
 }
 
-/** Returns the signers that are trusted in this run: pinned ones, and those named by flags. */
+/** Pins a certificate for a profile, unless another process has pinned one or moved the profile. Returns the pin. */
+async function pinFirst(
+  name: string,
+  baseUrl: string | undefined,
+  fingerprint: string,
+): Promise<string | undefined> {
+  let pin: string | undefined;
+  await updateProfiles(configDir(), ({ profiles }) => {
+    const profile = profiles[name];
+    if (profile?.baseUrl !== baseUrl || profile === undefined) return;
+    profile.pin ??= fingerprint;
+    ({ pin } = profile);
+  });
+  return pin;
+}
+
+/** Returns the signers that are trusted in this run: the pinned one, and those named by flags. */
 export async function knownSigners(
   { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
   session: Session,
 ): Promise<TrustedSigners> {
-  const origin = await originOf(session);
+  const settings = await session.settings();
   return {
     authorities: trust === undefined ? [] : await readAuthorities(trust),
-    pinned: origin === undefined ? [] : pinnedFor(await readPins(stateDir()), origin),
+    pin: pinOf(settings),
     sealedBy: sealedBy.map(wholeFingerprint),
+    acceptsExtended: settings.profile?.sealedPart === true,
   };
 }
 
 /** Parses a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
-export function wholeFingerprint(text: string): string {
+function wholeFingerprint(text: string): string {
   const fingerprint = text.replaceAll(':', '').toLowerCase();
   if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
   throw new UsageError('A fingerprint has 64 hexadecimal digits: the SHA-256 of a certificate.', {
@@ -47,13 +64,4 @@ export function wholeFingerprint(text: string): string {
 interface SignerFlags {
   trust?: string | undefined;
   'sealed-by'?: readonly string[] | undefined;
-}
-
-/** Returns the origin for the current profile. @throws NoProfileError without a profile. */
-export async function requireOrigin(session: Session): Promise<Origin> {
-  const origin = await originOf(session);
-  if (origin !== undefined) return origin;
-  throw new NoProfileError('Seals are pinned per profile, and no profile is in use.', {
-    hint: 'Choose one with --profile. A sandbox started with --ephemeral has no pins.',
-  });
 }

@@ -14,9 +14,9 @@ import { knownSigners } from './signers.ts';
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Verify downloaded documents: checksums (SHA256SUMS) and PDF seals.';
   static override description =
-    'Works offline. In a folder, checks every listed file and every PDF, including subfolders. Each file must match every SHA256SUMS that lists it, from its own folder upward. Files that are not listed are counted, and fail with --require-list. Exits with 9 if a file is missing or changed, if something was added after it was sealed, or if the seal is not the one pinned for this profile. Once a seal is pinned, signed documents and certificates without a seal also fail. Use --require-seal in scripts, because a seal can be removed. The unsigned original (*.document.pdf in the list) needs no seal.';
+    'Works offline. In a folder, checks every listed file and every PDF, including subfolders. Each file must match every SHA256SUMS that lists it, from its own folder upward. Files that are not listed are counted. Exits with 9 if a file is missing or changed, if something was added after it was sealed, or if the seal is not the one pinned for this profile. Once a seal is pinned, signed documents and certificates without a seal also fail. Use --require-seal in scripts, because a seal can be removed. The unsigned original (*.document.pdf in the list) needs no seal.';
   static override examples = [
-    '<%= config.bin %> documents verify archive --require-list --require-seal',
+    '<%= config.bin %> documents verify archive --require-seal',
     '<%= config.bin %> documents verify lease.pdf --require-seal --trust ca.pem',
     "<%= config.bin %> documents verify archive --json | jq -r 'select(.error != null) | .path'",
     '<%= config.bin %> documents verify && tar -czf documents.tgz .',
@@ -27,11 +27,14 @@ export default class DocumentsVerify extends EsignCommand {
   };
   static override flags = {
     'require-seal': booleanFlag('reject files that are not sealed PDFs'),
-    'require-list': booleanFlag('reject files that are not listed in any SHA256SUMS'),
     trust: textFlag('FILE', 'PEM file with accepted certificate authorities; other seals fail'),
     'sealed-by': repeatedTextFlag(
       'FINGERPRINT',
       'SHA-256 of an accepted seal certificate; other seals fail; can be repeated',
+    ),
+    'sealed-part': textFlag(
+      'DIR',
+      'folder for the sealed part of each file to which data was added later (NAME.sealed.pdf)',
     ),
   };
 
@@ -41,7 +44,7 @@ export default class DocumentsVerify extends EsignCommand {
     const options = {
       known: await knownSigners(flags, context.session),
       requireSeal: flags['require-seal'],
-      requireList: flags['require-list'],
+      sealedPartDir: flags['sealed-part'],
       signal: context.interrupt.signal,
     };
     const spinner = await startSpinner('Checking', terminal, terminal.json);

@@ -33,7 +33,6 @@ import { READ_ONLY_HINTS, type Tool, tool } from './tool.ts';
 const MAX_LATE = 50;
 /** Clients time out a call after a minute. */
 const WAIT_MS = 10_000;
-const CONCURRENCY = 4;
 
 const id = z.string().min(1).describe('envelope ID');
 const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${LIST_LIMIT}`);
@@ -200,7 +199,7 @@ function documentTools(context: Context): Tool[] {
           throw new UsageError(`The folder path ${dir} is not absolute.`, {
             hint: 'Use an absolute path, such as /home/ada/contracts.',
           });
-        const flags = { dir, force: false, concurrency: CONCURRENCY, wait: WAIT_MS };
+        const flags = { dir, force: false, wait: WAIT_MS };
         const options = {
           client: await context.session.client(),
           kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, type PathLike } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { UsageError } from '../../kernel/errors.ts';
+import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { checkSeal } from '../seal/check-seal.ts';
-import { expectsSeals, type JudgedSeal, NOT_A_PDF, type SealRule, verifySeal } from '../seal/judge.ts';
+import { expectsSeals, type JudgedSeal, judgeSeal, type SealRule } from '../seal/judge.ts';
+import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
@@ -30,8 +31,8 @@ export interface ArchiveVerifyOptions {
   known: TrustedSigners;
   /** Whether files that aren't sealed PDFs fail. The unsigned original is exempt. */
   requireSeal?: boolean | undefined;
-  /** Whether files that no list names fail. */
-  requireList?: boolean | undefined;
+  /** The folder for the sealed parts of files to which data was added later; none are written without it. */
+  sealedPartDir?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -74,21 +75,24 @@ async function verifyOne(
     if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
     const state = stateOf(opened);
     const sha256 = await hashFile(opened);
-    const canBeSealed = isPdf(opened);
-    const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: canBeSealed }, options);
+    const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
-    const { seal, problem } = canBeSealed
-      ? verifySeal(await checkSeal(opened), options.known, rule)
-      : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
+    const { seal, problem } = judgeSeal(await checkSeal(opened), options.known, rule);
+    if (options.sealedPartDir !== undefined && hasSealedPart(seal))
+      await writeSealedPart(
+        opened,
+        seal?.sealedBytes ?? 0,
+        sealedPartPath(file.toString(), options.sealedPartDir),
+      );
     if (stateOf(opened) !== state)
       return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
     const other = expected.find((one) => one.sha256 !== sha256);
     if (other !== undefined) return failed(mismatch(name, other), { sha256, seal });
     const found = { path, sha256, list: expected.length === 0 ? 'unlisted' : 'ok', seal } as const;
     if (problem !== null) return { ...found, error: { ...problem, message: `${name}: ${problem.message}` } };
-    if (found.list === 'ok' || !options.requireList) return { ...found, error: null };
-    return { ...found, error: { code: 'NOT_LISTED', message: `${name} is not in any ${MANIFEST_NAME}.` } };
+    return { ...found, error: null };
   } catch (error) {
+    if (error instanceof EsignError) return failed(error.message);
     return failed(`${name} can't be read (${diskReason(error)}).`);
   } finally {
     if (opened !== undefined) closeSync(opened);

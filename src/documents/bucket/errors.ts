@@ -49,7 +49,7 @@ const CLOCK: Cause = {
 const SLOW: Cause = {
   code: 'STORAGE_UNREACHABLE',
   why: 'the bucket received too many requests',
-  hint: 'Try again later with a lower --concurrency.',
+  hint: 'Try again later.',
 };
 
 /** Causes by the name of the bucket's error. Names are used because messages vary, and some servers omit them. */

@@ -180,30 +180,3 @@ function checksumOf(reply: ObjectResponse): Checksum | undefined {
   }
   return undefined;
 }
-
-/** Metadata of an object, as `--json` prints it. */
-export interface ObjectDescription {
-  key: string;
-  size: number | null;
-  /** The ETag without its quotes. */
-  etag: string | null;
-  contentType: string | null;
-  /** ISO 8601. */
-  lastModified: string | null;
-  checksum: Checksum | null;
-  encryption: string | null;
-  storageClass: string | null;
-}
-
-export function describeObject(key: string, facts: ObjectFacts): ObjectDescription {
-  return {
-    key,
-    size: facts.size ?? null,
-    etag: facts.etag?.replaceAll('"', '') ?? null,
-    contentType: facts.contentType ?? null,
-    lastModified: facts.modified ?? null,
-    checksum: facts.checksum ?? null,
-    encryption: facts.encryption ?? null,
-    storageClass: facts.storageClass ?? null,
-  };
-}

@@ -94,6 +94,6 @@ function createChecksum(algorithm: ChecksumAlgorithm): Crc {
 /** Creates the error for bytes that aren't the object. */
 export function corrupt(key: string, why: string): StorageError {
   return new StorageError('STORAGE_CORRUPT', `${key} failed verification: ${why}.`, {
-    hint: 'Run the command again. If it fails again, check the object: `esign documents head KEY`.',
+    hint: 'Run the command again. If it fails again, check the object in the bucket.',
   });
 }

@@ -1,9 +1,12 @@
+import { closeSync } from 'node:fs';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
+import { openRegular } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
 import type { ObjectFacts } from '../bucket/object.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
+import type { CheckedSeal } from '../seal/check-seal.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
@@ -14,6 +17,8 @@ export interface FetchOptions extends DownloadOptions, LocateOptions {
   concurrency: number;
   /** Where the documents come from. */
   sealSource: SealSource;
+  /** Whether to save the sealed part of each file to which data was added later. */
+  savesSealedParts: boolean;
 }
 
 /**
@@ -36,7 +41,8 @@ async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptio
     const file = await locate(target, options);
     key = file.key;
     const { result, seal } = await waitUntilAvailable(() => downloadFile(bucket, file, options), options);
-    return { result, status: file.status, seal, error: undefined };
+    const sealedPart = options.savesSealedParts ? await saveSealedPart(result, seal, options) : null;
+    return { result, status: file.status, seal, sealedPart, error: undefined };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;
     const { envelopeId, what } = target;
@@ -50,7 +56,27 @@ async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptio
       status: 'failed',
       error: { code: error.code, message: messageOf(error) },
     };
-    return { result, status: null, seal: null, error };
+    return { result, status: null, seal: null, sealedPart: null, error };
+  }
+}
+
+/** Saves what was sealed next to a file to which the service added data later. */
+async function saveSealedPart(
+  { path }: FileResult,
+  checked: CheckedSeal | null,
+  { folder }: FetchOptions,
+): Promise<FetchedFile['sealedPart']> {
+  const { sealedPartPath, hasSealedPart, writeSealedPart } = await import('../seal/sealed-part.ts');
+  if (path === null || checked === null || !hasSealedPart(checked.seal)) return null;
+  const file = openRegular(path);
+  if (file === undefined) return null;
+  try {
+    const partPath = sealedPartPath(path);
+    const sha256 = await writeSealedPart(file, checked.seal.sealedBytes ?? 0, partPath);
+    await folder.record(partPath, { sha256, isNew: true });
+    return { path: partPath, sha256 };
+  } finally {
+    closeSync(file);
   }
 }
 

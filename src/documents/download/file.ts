@@ -8,7 +8,6 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder, EarlierDownload } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
-import { isPdf } from '../archive/pdf-header.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isStrong, type ObjectFacts, type Opened, type OpenedObject } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
@@ -122,9 +121,8 @@ async function replace(
   }
 }
 
-/** Reads the seal of an open file that starts like a PDF. The code is loaded on first use. */
+/** Reads the seal of an open file. The code is loaded on first use. */
 async function sealIn(file: number): Promise<CheckedSeal | null> {
-  if (!isPdf(file)) return null;
   const { checkSeal } = await import('../seal/check-seal.ts');
   return checkSeal(file);
 }

@@ -1,26 +1,18 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { EsignError } from '../../kernel/errors.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
 import type { CheckedSeal, Seal } from '../seal/check-seal.ts';
-import {
-  expectsSeals,
-  type JudgedSeal,
-  NOT_A_PDF,
-  type SealProblem,
-  type SealRule,
-  verifySeal,
-} from '../seal/judge.ts';
-import { type Origin, pinFirst, pinnedFor, readPins } from '../seal/pins.ts';
+import { expectsSeals, type JudgedSeal, judgeSeal, type SealProblem, type SealRule } from '../seal/judge.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import type { FileResult } from './file.ts';
 
-/** Where the documents of a run come from, and where seals are pinned. */
+/** Where the documents of a run come from, and which certificate seals them. */
 export interface SealSource {
-  /** The folder with the pins. */
-  folder: string;
-  /** The profile and base URL; undefined if nothing is pinned. */
-  origin: Origin | undefined;
-  clock: Clock;
+  /** The fingerprint of the pinned certificate. */
+  pin: string | undefined;
+  /** Pins a certificate unless one is pinned by now, and returns the pin. Undefined if nothing can be pinned: without a profile. */
+  pinFirst: ((fingerprint: string) => Promise<string | undefined>) | undefined;
+  /** Whether the service adds data after sealing: the sealed part is saved, and the file is accepted. */
+  sealedPart: boolean;
 }
 
 /** A downloaded file, or the error. */
@@ -30,33 +22,39 @@ export interface FetchedFile {
   status: string | null;
   /** The checked but not yet judged seal of a PDF; null for any other file. */
   seal: CheckedSeal | null;
+  /** The file with what was sealed, if data was added to this one later and it was saved. */
+  sealedPart: { path: string; sha256: string } | null;
   error: EsignError | undefined;
 }
 
 /** The result for a target, with the result of its seal check. */
-export interface CheckedFile extends Pick<FetchedFile, 'result' | 'error'> {
+export interface CheckedFile extends Pick<FetchedFile, 'result' | 'sealedPart' | 'error'> {
   seal: JudgedSeal | null;
   problem: { code: string; message: string } | null;
 }
 
 /**
- * Judges the seals of downloaded files, and pins the first seal of an origin. As long as no seal is pinned, the first document of an
- * envelope is held until the second is downloaded, because together they may pin the seal.
+ * Judges the seals of downloaded files, and pins the first one. As long as no seal is pinned, the first document of an envelope is held
+ * until the second is downloaded, because together they may pin the seal.
  */
 export async function* checkSeals(
   files: AsyncIterable<FetchedFile>,
   source: SealSource,
 ): AsyncGenerator<CheckedFile, void, undefined> {
-  const { folder, origin } = source;
-  let pinned = origin === undefined ? [] : pinnedFor(await readPins(folder), origin);
+  const { pinFirst, sealedPart } = source;
+  let { pin } = source;
   const held: FetchedFile[] = [];
-  const released = () => held.splice(0).map((file) => ({ ...file, ...judge(file, pinned) }));
+  const released = () =>
+    held
+      .splice(0)
+      .map((file) => ({ ...file, ...judge(file, { authorities: [], pin, acceptsExtended: sealedPart }) }));
   try {
     for await (const file of files) {
       if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
       held.push(file);
-      if (pinned.length === 0) pinned = await pinFrom(held, source);
-      const isWaiting = origin !== undefined && pinned.length === 0 && held.some(isOfCompleted);
+      const shared = pin === undefined ? sharedSeal(held, source) : undefined;
+      if (shared !== undefined) pin = await pinFirst?.(shared);
+      const isWaiting = pinFirst !== undefined && pin === undefined && held.some(isOfCompleted);
       if (!isWaiting) yield* released();
     }
   } catch (error) {
@@ -68,13 +66,10 @@ export async function* checkSeals(
 
 function judge(
   file: FetchedFile,
-  pinned: readonly string[],
+  known: TrustedSigners,
 ): { seal: JudgedSeal | null; problem: SealProblem | null } {
   if (file.error !== undefined) return { seal: null, problem: null };
-  const known: TrustedSigners = { authorities: [], pinned };
-  const rule = ruleOf(file, known);
-  if (file.seal === null) return { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
-  return verifySeal(file.seal, known, rule);
+  return judgeSeal(file.seal, known, ruleOf(file, known));
 }
 
 function ruleOf({ result: { what }, status }: FetchedFile, known: TrustedSigners): SealRule {
@@ -84,27 +79,25 @@ function ruleOf({ result: { what }, status }: FetchedFile, known: TrustedSigners
 }
 
 /**
- * Pins the seal shared by the signed document and the certificate of a completed envelope. Nothing else creates a pin, because anyone can
- * seal the original or a file that was found only by its key. Returns the pinned fingerprints.
+ * Returns the fingerprint of the seal that the signed document and the certificate of a completed envelope share. Nothing else creates a
+ * pin, because anyone can seal the original or a file that was found only by its key.
  */
-async function pinFrom(
-  files: readonly FetchedFile[],
-  { folder, origin, clock }: SealSource,
-): Promise<string[]> {
-  const [signed, certificate] = [sealToPin(files, 'signed'), sealToPin(files, 'certificate')];
-  if (origin === undefined || signed?.fingerprint == null) return [];
-  const { fingerprint, subject } = signed;
-  if (certificate?.fingerprint !== fingerprint) return [];
-  const since = new Date(clock.now()).toISOString();
-  return pinnedFor(await pinFirst(folder, { ...origin, fingerprint, subject: subject ?? '', since }), origin);
+function sharedSeal(files: readonly FetchedFile[], source: SealSource): string | undefined {
+  const [signed, certificate] = [sealToPin(files, 'signed', source), sealToPin(files, 'certificate', source)];
+  const fingerprint = signed?.fingerprint ?? undefined;
+  return certificate?.fingerprint === fingerprint ? fingerprint : undefined;
 }
 
 function isOfCompleted({ result: { what }, status }: FetchedFile): boolean {
   return status === 'COMPLETED' && (what === 'signed' || what === 'certificate');
 }
 
-/** Returns the seal of a document if it is intact and covers the whole file. */
-function sealToPin(files: readonly FetchedFile[], what: DocumentKind): Seal | undefined {
+/** Returns the seal of a document if it is intact and covers the whole file, or its sealed part where that is expected. */
+function sealToPin(
+  files: readonly FetchedFile[],
+  what: DocumentKind,
+  { sealedPart }: SealSource,
+): Seal | undefined {
   const seal = files.find((file) => isOfCompleted(file) && file.result.what === what)?.seal?.seal;
-  return seal?.state === 'intact' && seal.coverage === 'whole' ? seal : undefined;
+  return seal?.state === 'intact' && (seal.coverage === 'whole' || sealedPart) ? seal : undefined;
 }

@@ -3,7 +3,6 @@ import { type Element, unreadable } from './asn1.ts';
 
 /** Node's names for hash algorithms. MD5 and SHA-1 are missing on purpose because they have practical collisions. */
 const HASHES: Readonly<Record<string, string>> = {
-  '2.16.840.1.101.3.4.2.4': 'sha224',
   '2.16.840.1.101.3.4.2.1': 'sha256',
   '2.16.840.1.101.3.4.2.2': 'sha384',
   '2.16.840.1.101.3.4.2.3': 'sha512',
@@ -20,11 +19,9 @@ const EC = '1.2.840.10045.2.1';
 const ED25519 = '1.3.101.112';
 /** Signature algorithms whose identifier includes the hash. */
 const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> = {
-  '1.2.840.113549.1.1.14': { kind: 'rsa', hash: 'sha224' },
   '1.2.840.113549.1.1.11': { kind: 'rsa', hash: 'sha256' },
   '1.2.840.113549.1.1.12': { kind: 'rsa', hash: 'sha384' },
   '1.2.840.113549.1.1.13': { kind: 'rsa', hash: 'sha512' },
-  '1.2.840.10045.4.3.1': { kind: 'ec', hash: 'sha224' },
   '1.2.840.10045.4.3.2': { kind: 'ec', hash: 'sha256' },
   '1.2.840.10045.4.3.3': { kind: 'ec', hash: 'sha384' },
   '1.2.840.10045.4.3.4': { kind: 'ec', hash: 'sha512' },
@@ -94,10 +91,16 @@ export function hasSafeHash(algorithm: Element): boolean {
   return oid === ED25519 || WITH_HASH[oid] !== undefined;
 }
 
-const MIN_RSA_BITS = 1024;
+const MIN_RSA_BITS = 2048;
+const MIN_EC_BITS = 256;
 
-/** Returns false for an RSA key of fewer than 1,024 bits: in 2015, one of 512 bits was factored for 75 dollars. */
+/** Returns false for an RSA key of fewer than 2,048 bits, or a curve of fewer than 256. */
 export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  if (asymmetricKeyType === 'ec') {
+    // The names of curves contain their sizes: prime256v1, secp384r1, brainpoolP256r1.
+    const [bits] = /\d{3}/.exec(asymmetricKeyDetails?.namedCurve ?? '') ?? [];
+    return Number(bits ?? 0) >= MIN_EC_BITS;
+  }
   if (asymmetricKeyType !== 'rsa' && asymmetricKeyType !== 'rsa-pss') return true;
   return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 }

@@ -166,12 +166,6 @@ function headOf(bytes: Buffer, at: number, end: number): Head | undefined {
   return to > end ? undefined : { tag, from, to };
 }
 
-/** Returns true if the bytes are one SEQUENCE of definite length. Reads only the tag and length, because revocation lists are large. */
-export function isDer(bytes: Buffer): boolean {
-  const head = headOf(bytes, 0, bytes.length);
-  return head?.tag === TAGS.sequence && head.to === bytes.length;
-}
-
 function isEnd(bytes: Buffer, at: number, end: number): boolean {
   return at + 2 <= end && bytes[at] === 0 && bytes[at + 1] === 0;
 }

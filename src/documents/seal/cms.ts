@@ -11,121 +11,98 @@ const OID = {
   signingTime: '1.2.840.113549.1.9.5',
   signingCertificate: '1.2.840.113549.1.9.16.2.12',
   signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
-  signatureTimeStamp: '1.2.840.113549.1.9.16.2.14',
   keyIdentifier: '2.5.29.14',
 } as const;
 
-/** A detached CMS signature (RFC 5652), or a timestamp (RFC 3161). */
+/** A signature or a timestamp: SignedData (RFC 5652, 5.1), of which only the outside has been read. */
+export interface SignedData {
+  /** A detached signature, or a timestamp (RFC 3161), which shows when, not who: anyone can get one. */
+  kind: 'signature' | 'timestamp';
+  version: Element | undefined;
+  hashes: Element | undefined;
+  signers: readonly Element[];
+  certificates: readonly Element[];
+}
+
+/** A detached CMS signature, and who made it. */
 export interface SignedContent {
-  /** Node's name for the content's hash algorithm. */
+  /** Node's name for the hash algorithm of the content. */
   hash: string;
   certificate: X509Certificate;
   certificates: readonly X509Certificate[];
-  /** The time claimed by the signer or attested by the timestamp, ISO 8601. */
+  /** The time claimed by the signer, ISO 8601. */
   time: string | undefined;
-  isTimeStamped: boolean;
-  /** Whether the signed attributes identify the signer's certificate, as CAdES requires. */
-  bindsCertificate: boolean;
   /** Returns true if the signature is valid and covers content with this digest. */
   isGood(digest: Buffer): boolean;
 }
 
 /**
- * Reads a signature in DER, which only zeros may follow.
- * @throws UnreadableSignatureError for an unreadable or unsupported one.
+ * Opens SignedData in BER or DER, which only zeros may follow.
+ * @throws UnreadableSignatureError if it is neither a detached signature nor a timestamp. A signature that contains content proves only
+ * that content, which need not be the file.
  */
-export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
+export function openSignedData(contents: Buffer): SignedData {
   const { element: outer, length } = Element.readFirst(contents);
   if (contents.subarray(length).some((byte) => byte !== 0))
-    throw unreadable('nonzero data follows its CMS structure');
+    throw unreadable('data follows its CMS structure, as in some encrypted files');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
     throw unreadable('its CMS structure is not SignedData');
   const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
-  const signers = rest.at(-1)?.as('set').parts ?? [];
+  if (content === undefined) throw unreadable('its CMS structure is incomplete');
+  const type = content.as('sequence').part(0).oid;
+  const isDetached = content.parts.length === 1;
+  const kind =
+    type === OID.data && isDetached
+      ? 'signature'
+      : type === OID.timeStamp && !isDetached
+        ? 'timestamp'
+        : null;
+  if (kind === null)
+    throw unreadable(
+      isDetached
+        ? `its content type is not supported (${type})`
+        : 'its CMS structure includes the signed content',
+    );
+  const certificates = rest.find(({ context }) => context === 0)?.parts ?? [];
+  return { kind, version, hashes, signers: rest.at(-1)?.as('set').parts ?? [], certificates };
+}
+
+/** Reads a signature. @throws UnreadableSignatureError for an unreadable or unsupported one. */
+export function readSignature({ version, hashes, signers, ...data }: SignedData): SignedContent {
   const [signer] = signers;
-  if (content === undefined || signer === undefined || signers.length !== 1)
-    throw unreadable('it does not have exactly one signer');
-  content.as('sequence');
+  if (signer === undefined || signers.length !== 1) throw unreadable('it does not have exactly one signer');
   const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
   const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
     throw unreadable('its CMS structure is inconsistent');
-  const certificates = (rest.find(({ context }) => context === 0)?.parts ?? []).map(certificateOf);
-  return kind === 'signature'
-    ? overContent(content, signer, certificates)
-    : timeStamp(content, signer, certificates);
+  return readSigner(signer, data.certificates.map(certificateOf));
 }
 
-function overContent(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
-  if (content.parts.length > 1) throw unreadable('its CMS structure includes the signed content');
-  const info = readSigner(signer, content.part(0).oid, OID.data, certificates);
-  const { attributes } = info;
-  return {
-    ...info,
-    time: attributes.get(OID.signingTime)?.time,
-    isGood: (digest) => info.signs(digest),
-  };
-}
-
-/** Reads a TSTInfo (RFC 3161, 2.4.2): version, policy, imprint, serial number, time. */
-function timeStamp(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
-  const token = content.part(1).part(0).octets;
-  const info = readSigner(signer, content.part(0).oid, OID.timeStamp, certificates);
-  const [, , imprint, , time] = Element.read(token).parts;
-  if (imprint === undefined) throw unreadable('its timestamp is incomplete');
-  const stamped = imprint.part(1).octets;
-  const isSigned = info.signs(createHash(info.hash).update(token).digest());
-  return {
-    ...info,
-    hash: hashOf(imprint.part(0)),
-    time: time?.time,
-    isGood: (digest) => isSigned && stamped.equals(digest),
-  };
-}
-
-interface SignerFacts extends Omit<SignedContent, 'time' | 'isGood'> {
-  /** The signed attributes by type. Each has exactly one value. */
-  attributes: ReadonlyMap<string, Element>;
-  signs(digest: Buffer): boolean;
-}
-
-/** Reads a SignerInfo: version, signer, hash, [0] signed attributes, algorithm, signature, [1] unsigned attributes. */
-function readSigner(
-  signer: Element,
-  type: string,
-  wantedType: string,
-  certificates: readonly Certificate[],
-): SignerFacts {
-  const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.as('sequence').parts;
+/** Reads a SignerInfo: version, signer, hash, [0] signed attributes, algorithm, signature. */
+function readSigner(signer: Element, certificates: readonly Certificate[]): SignedContent {
+  const [version, who, digestAlgorithm, signed, algorithm, value] = signer.as('sequence').parts;
   if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
     throw unreadable('its CMS structure has no signed attributes');
   if (algorithm === undefined || value === undefined) throw unreadable('its CMS structure is incomplete');
   if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS structure is inconsistent');
   if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
+  const signedDigest = attributes.get(OID.messageDigest)?.octets;
+  if (signedDigest === undefined || attributes.get(OID.contentType)?.oid !== OID.data)
+    throw unreadable('its signed attributes do not match its content');
   const own = certificates.find((one) => isSigner(one, who));
   if (own === undefined) throw unreadable("its CMS structure does not contain its signer's certificate");
   const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
   const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
-  const isWellFormed =
-    type === wantedType &&
-    attributes.get(OID.contentType)?.oid === wantedType &&
-    namesCertificate(attributes, x509);
+  const isValid = isValidSignature(algorithmOf(algorithm), hash, { data, key, signature: value.octets });
   return {
     hash,
     certificate: x509,
     certificates: certificates.map((one) => one.x509),
-    attributes,
-    isTimeStamped: (more?.parts ?? []).some(
-      (attribute) => attribute.parts[0]?.oid === OID.signatureTimeStamp,
-    ),
-    bindsCertificate: attributes.has(OID.signingCertificateV2) || attributes.has(OID.signingCertificate),
-    signs: (digest) =>
-      isWellFormed &&
-      attributes.get(OID.messageDigest)?.octets.equals(digest) === true &&
-      isValidSignature(algorithmOf(algorithm), hash, { data, key, signature: value.octets }),
+    time: attributes.get(OID.signingTime)?.time,
+    isGood: (digest) => isValid && signedDigest.equals(digest) && namesCertificate(attributes, x509),
   };
 }
 
@@ -134,10 +111,10 @@ function attributesOf(signed: Element): Map<string, Element> {
   const attributes = new Map<string, Element>();
   for (const attribute of signed.parts) {
     const { oid } = attribute.part(0);
-    const values = attribute.part(1).parts;
-    const [value] = values;
-    if (attributes.has(oid)) throw unreadable('a signed attribute is repeated');
-    if (value !== undefined && values.length === 1) attributes.set(oid, value);
+    const [value, ...others] = attribute.part(1).parts;
+    if (attributes.has(oid) || value === undefined || others.length > 0)
+      throw unreadable('a signed attribute does not have exactly one value');
+    attributes.set(oid, value);
   }
   return attributes;
 }

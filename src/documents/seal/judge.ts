@@ -7,7 +7,6 @@ export type JudgedSeal = Seal & { trust: SignerTrust | null };
 export type SealErrorCode =
   | 'SEAL_CHANGED'
   | 'SEAL_EXTENDED'
-  | 'SEAL_PARTIAL'
   | 'SEAL_OTHER'
   | 'SEAL_UNTRUSTED'
   | 'SEAL_UNREADABLE'
@@ -19,49 +18,55 @@ export interface SealProblem {
 }
 
 /** Returns true if signed documents are expected to be sealed, because a signer is pinned or required. */
-export function expectsSeals({ pinned, sealedBy = [] }: TrustedSigners): boolean {
-  return pinned.length > 0 || sealedBy.length > 0;
+export function expectsSeals({ pin, sealedBy = [] }: TrustedSigners): boolean {
+  return pin !== undefined || sealedBy.length > 0;
 }
-
-/** The problem reported for a file that must be sealed but isn't a PDF. */
-export const NOT_A_PDF: SealProblem = {
-  code: 'SEAL_MISSING',
-  message: 'The file is not a PDF, so it has no seal.',
-};
 
 /**
  * The rule for judging a document's seal: `required` if there must be one, `optional` if the service doesn't promise one, and `original`
- * for the document before signing, which can have anyone's seal or none.
+ * for the document before signing, which can have anyone's seal or none and isn't judged.
  */
 export type SealRule = 'required' | 'optional' | 'original';
 
-/** Judges the checked seal of a PDF. Returns the seal and, if it fails the check, the problem. */
-export function verifySeal(
-  checked: CheckedSeal,
+/**
+ * Judges the checked seal of a file; null for a file that isn't a PDF. Returns the seal and, if it fails the check, the problem.
+ */
+export function judgeSeal(
+  checked: CheckedSeal | null,
   known: TrustedSigners,
   rule: SealRule = 'optional',
-): { seal: JudgedSeal; problem: SealProblem | null } {
-  const trust = trustIn(checked, rule === 'original' ? { ...known, pinned: [], sealedBy: [] } : known);
-  const seal = { ...checked.seal, trust };
-  const signer = rule === 'original' ? null : problemWithSigner(seal, known);
-  return { seal, problem: problemWith(seal, checked, rule === 'required') ?? signer };
+): { seal: JudgedSeal | null; problem: SealProblem | null } {
+  if (checked === null)
+    return {
+      seal: null,
+      problem:
+        rule === 'required' ? problem('SEAL_MISSING', 'The file is not a PDF, so it has no seal.') : null,
+    };
+  if (rule === 'original') {
+    const { authorities } = known;
+    return { seal: { ...checked.seal, trust: trustIn(checked, { authorities }) }, problem: null };
+  }
+  const seal = { ...checked.seal, trust: trustIn(checked, known) };
+  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(seal, known) };
 }
 
 function problem(code: SealErrorCode, message: string): SealProblem {
   return { code, message };
 }
 
-function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
+function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): SealProblem | null {
   const { state, coverage, reason } = seal;
   if (state === 'changed')
     return problem('SEAL_CHANGED', reason ?? 'The file was changed after it was sealed.');
-  if (coverage === 'partial') return problem('SEAL_PARTIAL', 'The seal does not cover the whole file.');
-  if (coverage === 'extended')
-    return problem('SEAL_EXTENDED', `Data was added after the file was sealed (${seal.addedBytes} bytes).`);
-  if (state === 'unreadable' && (isSigned || isRequired))
-    return problem('SEAL_UNREADABLE', reason ?? "The seal can't be read.");
-  if (state === 'unsigned' && isRequired) return problem('SEAL_MISSING', reason ?? 'The file has no seal.');
-  return null;
+  if (state === 'unreadable') return problem('SEAL_UNREADABLE', reason ?? "The seal can't be read.");
+  if (state === 'unsigned')
+    return rule === 'required' ? problem('SEAL_MISSING', reason ?? 'The file has no seal.') : null;
+  const isKnown = seal.trust === 'pinned' || seal.trust === 'trusted';
+  if (coverage === 'whole' || (known.acceptsExtended && isKnown)) return null;
+  return problem(
+    'SEAL_EXTENDED',
+    `The first ${seal.sealedBytes} bytes are sealed; ${seal.addedBytes} bytes were added later and are not covered.`,
+  );
 }
 
 /** Returns the problem with the signer of an intact seal. */

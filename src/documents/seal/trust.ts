@@ -14,9 +14,12 @@ export type SignerTrust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
 export interface TrustedSigners {
   authorities: readonly X509Certificate[];
-  pinned: readonly string[];
+  /** The fingerprint of the certificate that is pinned for the profile. */
+  pin?: string | undefined;
   /** The fingerprints that the caller requires. No other signer is accepted. */
   sealedBy?: readonly string[];
+  /** Whether bytes after the seal are accepted if its signer is pinned or trusted. */
+  acceptsExtended?: boolean | undefined;
 }
 
 /** Returns the authorities in a PEM file. @throws UsageError if it contains none. */
@@ -42,15 +45,15 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
  */
 export function trustIn(
   { seal, signer }: CheckedSeal,
-  { authorities, pinned, sealedBy = [] }: TrustedSigners,
+  { authorities, pin, sealedBy = [] }: TrustedSigners,
 ): SignerTrust | null {
   if (seal.state !== 'intact' || seal.fingerprint === null || signer === null) return null;
-  if ([...pinned, ...sealedBy].includes(seal.fingerprint)) return 'pinned';
+  if (seal.fingerprint === pin || sealedBy.includes(seal.fingerprint)) return 'pinned';
   const { certificate, certificates } = signer;
   // The time claimed by the signer, because the certificate may have expired since then.
   const at = seal.time === null ? Date.now() : Date.parse(seal.time);
   if (leadsToAuthority({ signer: certificate, others: certificates, authorities, at })) return 'trusted';
-  return pinned.length > 0 ? 'other' : 'unknown';
+  return pin === undefined ? 'unknown' : 'other';
 }
 
 /** The maximum length of a certificate path. Real paths have two or three certificates. */

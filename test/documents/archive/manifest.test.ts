@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-const UNKNOWN = { authorities: [], pinned: [] };
+const UNKNOWN = { authorities: [] };
 const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
 
 async function verify(): Promise<VerifiedFile[]> {

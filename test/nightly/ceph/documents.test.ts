@@ -127,37 +127,26 @@ describe('a real Ceph bucket', needsRgw, () => {
     }
     expect((await home.shell('cd odd && sha256sum -c --strict SHA256SUMS')).code).toBe(0);
     expect((await readdir(home.folder)).filter((name) => !before.includes(name))).toEqual(['odd']);
-    // One after the other, so that all but the first use the fast path.
-    const singly = await download(
-      keys,
-      '--dir',
-      'singly',
-      '--name-template',
-      '{key}',
-      '--concurrency',
-      '1',
-      '--debug',
-    );
+    const singly = await download(keys, '--dir', 'singly', '--name-template', '{key}', '--debug');
     expect(singly.stderr.match(/← 200/g)).toHaveLength(keys.length);
     expect(singly.code).toBe(0);
     const again = await download(keys, '--dir', 'odd', '--name-template', '{key}', '--debug');
     expect(again.stderr.match(/← 304/g)).toHaveLength(keys.length);
   });
 
-  it('links to unusual keys and describes them', async () => {
+  it('links to unusual keys', async () => {
     for (const key of ODD.slice(0, 4)) {
       const { stdout } = await home.run`documents link ${key} --expires 1m`;
       const reply = await fetch(stdout.trim());
       expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(
         sha256(documents.get(key) ?? Buffer.alloc(0)),
       );
-      expect(await home.object`documents head ${key}`).toMatchObject({ key, size: 50_009 });
     }
   });
 
   it('reports an unknown user and a wrong secret', async () => {
     const key = ODD[0] ?? '';
-    const refused = await home.run`documents head ${key} -p stranger --json`;
+    const refused = await home.run`documents link ${key} -p stranger --json`;
     expect([refused.code, reportedError(refused).code]).toEqual([9, 'STORAGE_DENIED']);
     await addProfile(home, 'wrong', rgw, { ...owner, secretAccessKey: 'not-the-secret' });
     const wrong = await home.run`documents download ${key} -p wrong --wait 0s --dir wrong`;
@@ -184,7 +173,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     const gone = await as('esign/envelopes/org_1/env_2/signed.pdf');
     expect(gone.code).toBe(9);
     expect(gone.stderr).toContain('s3:ListBucket');
-    const owners = await home.run`documents head esign/none.pdf -p owner --json`;
+    const owners = await home.run`documents link esign/none.pdf -p owner --json`;
     expect(reportedError(owners).code).toBe('STORAGE_NOT_FOUND');
   });
 

@@ -7,7 +7,7 @@ import type { Context } from '../../../cli/context.ts';
 import { booleanFlag, durationFlag, textFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
-import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
+import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
 import { type FetchOptions, fetchFiles, fetchToStream } from '../../../documents/download/fetch.ts';
 import type { FileTarget, LocateOptions } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
@@ -35,13 +35,6 @@ export const downloadFlags = {
   ),
   output: textFlag('FILE', 'output file for a single download; `-` for stdout', { char: 'o' }),
   force: booleanFlag('replace existing files whose content differs'),
-  concurrency: Flags.integer({
-    description: 'maximum number of parallel downloads',
-    default: DOWNLOADS.default,
-    min: 1,
-    max: DOWNLOADS.max,
-    helpValue: 'N',
-  }),
   wait: durationFlag(
     '30s',
     `how long to wait for a file that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
@@ -49,9 +42,8 @@ export const downloadFlags = {
 };
 
 type AllDownloadFlags = InferredFlags<typeof downloadFlags>;
-/** The values of the flags. A listener sets only these three. */
-export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force' | 'concurrency'> &
-  Partial<AllDownloadFlags>;
+/** The values of the flags. A listener sets only these two. */
+export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force'> & Partial<AllDownloadFlags>;
 
 /** The number of files from which lower memory use is more important than speed. */
 const LARGE_RUN_FILES = 2_000;
@@ -160,7 +152,7 @@ function unreliable(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
     `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,
-    { hint: "Don't rely on them; contact the service. `esign documents pins` lists the pinned seals." },
+    { hint: "Don't rely on them; contact the service. `esign profiles show` shows the pinned certificate." },
   );
 }
 
@@ -187,7 +179,7 @@ export async function* fetchInto(
   if (targets.length === 0) return;
   refuseCollisions(targets);
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
-  const { output, force, concurrency } = flags;
+  const { output, force } = flags;
   const { signal } = context.interrupt;
   const { clock } = context.session;
   const dir = output === undefined ? flags.dir : dirname(output);
@@ -199,7 +191,15 @@ export async function* fetchInto(
   try {
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
     const waiting = await waitingOf(targets, flags, context);
-    yield* fetchFiles(bucket, named, { ...waiting, folder, force, progress, concurrency, sealSource });
+    yield* fetchFiles(bucket, named, {
+      ...waiting,
+      folder,
+      force,
+      progress,
+      concurrency: CONCURRENT_DOWNLOADS,
+      sealSource,
+      savesSealedParts: sealSource.sealedPart,
+    });
   } finally {
     bucket.close();
     await folder?.close();
@@ -211,7 +211,7 @@ export const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
 
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
-  const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
+  const flags: DownloadFlagValues = { dir, force: false };
   const options = {
     client: await context.session.client(),
     kinds: LISTENER_DOCUMENTS,

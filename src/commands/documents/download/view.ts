@@ -1,12 +1,11 @@
 import type { VerifiedFile } from '../../../documents/archive/verify.ts';
-import type { ObjectDescription } from '../../../documents/bucket/object.ts';
 import type { FileResult } from '../../../documents/download/file.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import { counted } from '../../../kernel/duration.ts';
 import { bytesInWords } from '../../../output/bytes.ts';
 import { withHangingIndent } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
-import { relativeTime } from '../../../output/time.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
 export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
@@ -37,12 +36,13 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 }
 
 /** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
-function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
+function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject ?? '');
-  const added = coverage === 'extended' ? ', content added later' : '';
-  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}`;
+  const added = coverage === 'extended' ? `; ${addedBytes} bytes were added later and are not covered` : '';
+  const unchecked = others.length === 0 ? '' : `; ${counted(others.length, 'other signature')} not checked`;
+  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }
 
 const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
@@ -55,14 +55,4 @@ const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
 /** Returns the common name in a subject, or the whole subject. */
 export function sealerName(subject: string): string {
   return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
-}
-
-/** Renders the facts of an object. In a pipe, they are tab-separated: key, bytes, time, ETag, type. */
-export function renderObject(facts: ObjectDescription, terminal: Terminal, now: number): string {
-  const { key, size, etag, contentType, lastModified } = facts;
-  if (!terminal.outIsTty)
-    return `${[key, String(size ?? ''), lastModified ?? '', etag ?? '', contentType ?? ''].map(safeLine).join('\t')}\n`;
-  const type = contentType === null ? '' : `  ${safeLine(contentType)}`;
-  const more = terminal.style('dim', `${type}  ETag ${safeLine(etag ?? 'none')}`);
-  return `${safeLine(key)}  ${bytesInWords(size ?? 0)}  ${relativeTime(lastModified, now)}${more}\n`;
 }

@@ -109,6 +109,7 @@ async function fetchDocuments(
     force: false,
     concurrency: targets.length,
     sealSource: await sealSourceOf(context.session),
+    savesSealedParts: true,
   });
   const files = await allOf(fetching);
   noticeSizeOnly(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
@@ -147,6 +148,8 @@ async function writeFolder(
   await folder.writeLines('reminders.jsonl', reminders);
   await folder.writeLines('log.jsonl', writes);
   for (const { name, sha256 } of documents) if (name !== null && sha256 !== null) folder.list(name, sha256);
+  for (const { sealedPart } of found.documents)
+    if (sealedPart !== null) folder.list(basename(sealedPart.path), sealedPart.sha256);
   const collection = {
     collectedAt: new Date(context.session.clock.now()).toISOString(),
     version: context.session.version,
@@ -173,7 +176,7 @@ function withFindings(files: readonly CheckedFile[], envelope: Envelope): Checke
 
 /** Returns the facts about a document, without anything that depends on the run. */
 function factsOf(
-  { result, seal, problem }: CheckedFile,
+  { result, seal, sealedPart, problem }: CheckedFile,
   { terminal: { redactor } }: Context,
 ): EvidenceDocument {
   const { what, key, path, bytes, sha256, error } = result;
@@ -185,6 +188,7 @@ function factsOf(
     bytes,
     sha256,
     seal,
+    sealedPart: sealedPart === null ? null : basename(sealedPart.path),
     error: wrong && { code: wrong.code, message: redactor.redact(wrong.message) },
   };
 }

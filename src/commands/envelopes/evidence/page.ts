@@ -14,6 +14,8 @@ export interface EvidenceDocument extends DocumentFacts {
   /** The name of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
+  /** The name of the file with what was sealed, if data was added later. */
+  sealedPart: string | null;
   /** Why it is missing or not valid. */
   error: { code: string; message: string } | null;
 }
@@ -129,16 +131,25 @@ function signers(all: readonly Signer[]): string {
   return htmlTable(['Name', 'Address', 'Role', 'Status'], rows);
 }
 
-function documentEntry({ what, key, name, bytes, sha256, seal, error }: EvidenceDocument): string {
+function documentEntry({
+  what,
+  key,
+  name,
+  bytes,
+  sha256,
+  seal,
+  sealedPart,
+  error,
+}: EvidenceDocument): string {
   const facts: Fact[] = [
     ['File', text(name)],
     ['Storage key', text(key)],
     ['Size', bytes === null ? '' : `${bytes} bytes`],
     ['Seal', text(seal && sealWords(seal))],
+    ['What was sealed', text(sealedPart)],
     ['Sealed by', text(plainName(seal?.subject))],
     ['Issued by', text(plainName(seal?.issuer))],
     ['Sealed at', text(seal?.time && `${exactTime(seal.time)}, according to the seal`)],
-    ['Level', text(seal?.level)],
     ['Trust', text(seal?.trust && TRUST[seal.trust])],
     ['Problem', text(error?.message)],
     ['SHA-256', code(sha256)],
@@ -169,12 +180,12 @@ function collectionFacts({ account, baseUrl, collectedAt, version }: Collection)
   ];
 }
 
-function sealWords({ state, coverage, addedBytes, reason }: JudgedSeal): string {
+function sealWords({ state, coverage, sealedBytes, addedBytes, reason }: JudgedSeal): string {
   if (state === 'unsigned') return 'none';
   if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
   const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;
-  if (coverage === 'extended') return `${is}; ${addedBytes ?? 'some'} bytes were added after it`;
-  return coverage === 'partial' ? `${is}; it does not cover the whole file` : is;
+  if (coverage !== 'extended') return is;
+  return `the first ${sealedBytes} bytes are ${is}; ${addedBytes} bytes were added later and are not covered`;
 }
 
 const SOURCES: Readonly<Record<TimelineEntry['source'], string>> = {
@@ -220,7 +231,7 @@ function logged(writes: readonly EvidenceWrite[]): string {
 const CHECKS = `<ol>
 <li>To verify that no file was changed, run <code>sha256sum -c SHA256SUMS</code> in this folder.</li>
 <li>To verify a seal with a different program, run <code>pdfsig -nocert FILE.pdf</code> (poppler), or open the file in a PDF reader that
-shows signatures. It reports “Signature is Valid”, and “Total document signed” unless validation data was added later.</li>
+shows signatures. It reports “Signature is Valid”, and “Total document signed” unless data was added after the seal.</li>
 <li>To verify that a webhook came from the service, compute the HMAC-SHA256 of its body (<code>bodyBase64</code> in
 <code>webhooks.jsonl</code>) with the envelope's secret, and compare it with the signature above. The secret is not in this
 folder.</li>

@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { flipped, sealed } from '../../support/sealing.ts';
+import { forgeries, gapIn, genuine, makeSigners, type Signers } from './forgeries.ts';
+import { isBelieved, sealOf, stateOf } from './seal-of.ts';
+
+let signers: Signers;
+beforeAll(async () => {
+  signers = await makeSigners();
+});
+
+describe('the seal of a file', () => {
+  it('gets the right result for files of honest signers', async () => {
+    for (const [name, expected, pdf] of genuine(signers))
+      expect([name, await stateOf(pdf)]).toEqual([name, expected]);
+  });
+
+  it('gets the right result for forgeries, of which none is believed', async () => {
+    const all = [...forgeries(signers)];
+    expect(all.length).toBeGreaterThan(200);
+    expect(new Set(all.map(([name]) => name)).size).toBe(all.length);
+    for (const [name, expected, pdf] of all) {
+      expect([name, await stateOf(pdf)]).toEqual([name, expected]);
+      // A file that is cut back to an earlier seal is the file from before the later one.
+      if (!name.startsWith('a seal cut back'))
+        expect([name, await isBelieved(pdf, signers.service)]).toEqual([name, false]);
+    }
+  });
+
+  it('shows the signer, the time, and the sizes of the last signature that is not a timestamp', async () => {
+    const { service, stranger } = signers;
+    const pdf = sealed(service, sealed(stranger));
+    expect(await sealOf(pdf)).toMatchObject({
+      subject: 'CN=Service',
+      issuer: 'CN=Service',
+      fingerprint: service.fingerprint,
+      time: '2026-03-01T10:20:30.000Z',
+      sealedBytes: pdf.length,
+      addedBytes: 0,
+      reason: null,
+      others: [{ kind: 'signature', state: 'not checked' }],
+    });
+    const longer = await sealOf(Buffer.concat([pdf, Buffer.from('more')]));
+    expect(longer).toMatchObject({ coverage: 'extended', sealedBytes: pdf.length, addedBytes: 4 });
+  });
+
+  it('is not believed with any other bit in the signature', async () => {
+    const pdf = sealed(signers.service);
+    const { from } = gapIn(pdf);
+    const cms = Buffer.from(pdf.toString('latin1', from + 1, from + 2_001), 'hex');
+    for (let at = 0; at < cms.length; at += 7) {
+      const changed = Buffer.from(pdf);
+      changed.write(flipped(cms, at).toString('hex'), from + 1, 'latin1');
+      expect([at, await isBelieved(changed, signers.service)]).toEqual([at, false]);
+    }
+  });
+});
