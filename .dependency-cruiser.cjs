@@ -15,7 +15,6 @@ const capabilities = [
   'log',
   'profiles',
   'sandbox-control',
-  'rehearsal',
   'statistics',
   'tables',
   'templates',
@@ -32,7 +31,6 @@ const arrows = {
   'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'log', 'webhooks'],
   guards: ['log', 'profiles'],
-  rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait

@@ -22,7 +22,6 @@ const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',
   'cli/help.ts': 'help',
-  'sandbox/documents/inspect-worker.ts': 'inspect-worker',
 };
 /** Packages in the first file that the other files import from it. */
 const SHARED_PACKAGES = /^@oclif\/core\/(args|command|flags)$/;
@@ -83,9 +82,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     outfile: join(program, 'paths.cjs'),
     format: 'cjs',
   });
-  // It is loaded from the folder of the importing code.
-  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
-  const shipped = [...inputs, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'].sort();
+  const shipped = [...inputs].sort();
   await writeFile(join(dist, '.bundled.json'), JSON.stringify(shipped));
   return shipped;
 }

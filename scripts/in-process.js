@@ -39,9 +39,9 @@ export async function setup() {
       'import.meta.url': '__url',
     },
     supported: { 'dynamic-import': false },
-    // Only `sandbox start` loads harfbuzzjs, and that always runs as a process. The packages that keep no state and read no variables
-    // are loaded once per worker: evaluating them again takes a third of a command's time.
-    external: ['typescript', 'harfbuzzjs', 'zod', 'zod/*', 'undici', 'undici/*'],
+    // The packages that keep no state and read no variables are loaded once per worker: evaluating them again takes a third of a
+    // command's time.
+    external: ['typescript', 'zod', 'zod/*', 'undici', 'undici/*'],
     plugins: [commandStandIns, imported('zod/mini')],
     logLevel: 'error',
   });

@@ -75,7 +75,7 @@ async function bulkPictures(shell) {
   await shell.esign`sandbox decline ${ids[2]} --reason ${'wrong company'}`;
   await shell.esign`sandbox advance 2d`;
   const about = 'esign bulk status: the signers in a run and their status';
-  await shell.take('bulk-status', about, words`bulk status --last`);
+  await shell.take('bulk-status', about, words`bulk status`);
 }
 
 /** Late signers, some of whom were reminded, and a report on two months. Advances the sandbox's clock. */

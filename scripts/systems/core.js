@@ -103,7 +103,7 @@ async function bulk(system, seen) {
   await running.ended;
   const before = running.printed().stdout.trim().split('\n').length;
   if (before >= ROWS) throw new Error('the run finished before it was killed');
-  await system.run(['bulk', 'resume', '--last']);
+  await system.run(['bulk', 'resume', '--yes']);
   const [{ state, done, failed }] = await system.json(['bulk', 'list']);
   same([state, done, failed], ['finished', ROWS, 0]);
   same(await emailed(seen.sandbox, /^s\d+@/), ROWS);

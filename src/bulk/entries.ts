@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { JournalFormat } from '../journal/scan.ts';
 
-/** How a run creates envelopes: as drafts only, as drafts that are then sent, or sent on creation. */
-const MODES = ['draft', 'two-step', 'one-step'] as const;
+/** How a run creates envelopes: as drafts only, or as drafts that are then sent. */
+const MODES = ['draft', 'two-step'] as const;
 export type Mode = (typeof MODES)[number];
 
 const errorSchema = z.object({
@@ -35,37 +35,16 @@ const headSchema = z.object({
   mode: z.enum(MODES),
   baseUrl: z.string(),
   profile: z.nullable(z.string()),
-  fingerprint: z.string(),
   ownRequestIds: z.number(),
-  /**
-   * Digest of base URL and key, which identifies the account that the run's envelopes belong to. Runs of 0.2 have none of the
-   * following.
-   */
-  account: z.optional(z.string()),
+  /** Digest of base URL and key, which identifies the account that the run's envelopes belong to. */
+  account: z.string(),
   /** True if rows are sent even though earlier runs sent them. */
-  again: z.optional(z.boolean()),
-  /** How the source file was written, so that results can be written into it later. */
-  source: z.optional(sourceSchema),
+  again: z.boolean(),
+  /** How the source file was written, so that its rows can be recognized later. */
+  source: sourceSchema,
 });
 /** The first entry of a run's journal, which describes the run. */
 export type RunHead = z.infer<typeof headSchema>;
-
-/**
- * The shares that `--stop-if` can limit. `failed` is a share of the rows that were tried; the others, of the envelopes that were
- * sent.
- */
-export const STOP_SHARES = ['declined', 'failed', 'waiting'] as const;
-const stopLimitSchema = z.object({ share: z.enum(STOP_SHARES), above: z.number() });
-/** The next wave is not sent when the share (0 to 1) is above this limit. */
-export type StopLimit = z.infer<typeof stopLimitSchema>;
-
-const wavesSchema = z.object({
-  type: z.literal('waves'),
-  /** The last row of each wave, in order. The last wave ends with the last row of the run. */
-  ends: z.array(z.number()),
-  stopIf: z.array(stopLimitSchema),
-});
-export type Waves = z.infer<typeof wavesSchema>;
 
 const requestId = z.optional(z.string());
 /** Line in the file, hash of what is sent and to whom, hash of the cells, and the row's own request ID. */
@@ -76,13 +55,8 @@ const entrySchema = z.discriminatedUnion('type', [
   headSchema,
   /** Keys of the rows, starting at row `from`. Written before the first request. */
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
-  /**
-   * The rows are sent in waves, each by a separate process. Written before the first request. An older esign doesn't support this
-   * entry and refuses the journal; otherwise, it would send all rows.
-   */
-  wavesSchema,
-  /** The next wave begins. Written before the first request for any of its rows. */
-  z.object({ type: z.literal('wave'), wave: z.number(), at: z.number() }),
+  /** Only rows up to this one are created and sent (`--first`). Written before the first request for any of them. */
+  z.object({ type: z.literal('upTo'), row: z.number(), at: z.number() }),
   /** Another process continues the run. Until the `looked` entry, drafts that it creates may be duplicates. */
   z.object({ type: z.literal('resumed'), at: z.number() }),
   /** The whole list was searched for envelopes of unfinished rows. */
@@ -122,6 +96,8 @@ const entrySchema = z.discriminatedUnion('type', [
   /** A second draft of a row was found and canceled. */
   z.object({ type: z.literal('cancelled'), id: z.string() }),
   z.object({ type: z.literal('finished'), at: z.number() }),
+  /** The user ended the run: no row is created or sent anymore. */
+  z.object({ type: z.literal('ended'), at: z.number() }),
 ]);
 export type RunEntry = z.infer<typeof entrySchema>;
 

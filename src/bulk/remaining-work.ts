@@ -3,10 +3,8 @@ import { requestsFor } from './estimate.ts';
 import { readPlan } from './plan.ts';
 import type { OpenRun } from './runs.ts';
 
-/** What is left of a run up to the end of a wave. */
+/** What is left of a run up to a row. */
 export interface RemainingWork {
-  /** null for a run without waves. */
-  wave: number | null;
   rows: number;
   signers: number;
   requests: number;
@@ -14,19 +12,18 @@ export interface RemainingWork {
   write: PlannedWrite;
 }
 
-/** Returns what is left to do for the rows of a run up to the end of a wave. */
-export async function remainingWork({ state, files }: OpenRun, wave: number): Promise<RemainingWork> {
+/** Returns what is left to do for the rows of a run up to the row `last`. */
+export async function remainingWork({ state, files }: OpenRun, last: number): Promise<RemainingWork> {
   const { mode } = state.head;
   const emails: string[] = [];
   let [rows, drafts] = [0, 0];
   for await (const { row, envelope } of readPlan(files.plan)) {
-    if (row > state.lastOf(wave) || state.isFinished(row)) continue;
+    if (row > last || state.isFinished(row)) continue;
     rows++;
     if (state.of(row) === 'created') drafts++;
     emails.push(...envelope.signers.map(({ email }) => email));
   }
   return {
-    wave: state.waves === undefined ? null : wave,
     rows,
     signers: emails.length,
     requests: requestsFor(rows - drafts, mode) + drafts,

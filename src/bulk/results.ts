@@ -1,8 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { stringify } from 'csv-stringify';
-import { withoutFormula } from '../kernel/text/formula.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import { readPlan } from './plan.ts';
@@ -10,24 +5,23 @@ import { derivedRequestId, type RunState, type SecondEnvelope } from './run-stat
 import type { RunFiles } from './runs.ts';
 
 export interface RowResult {
-  run: string;
+  /** Null for a row that was sent by another command. */
+  run: string | null;
   row: number;
+  /** The line in the file. */
+  line: number | null;
   requestId: string | null;
   ok: boolean;
   envelopeId: string | null;
   /** The last known status of the envelope; null before it is created. */
   status: string | null;
   error: RowError | null;
-  /** The line in the file. Only for a failed row. */
-  line?: number | undefined;
-  /** Kept for 30 days. Only for a failed row. */
+  /** Kept for 30 days, for messages. Only for a failed row. */
   signers?: FailedSigner[] | undefined;
 }
 
 /** The status of a row whose envelope an earlier run created. */
-const EXISTING = 'EXISTING';
-/** The status of a row whose signers have signed or can still sign (--skip-existing). */
-export const SKIPPED = 'skipped';
+export const EXISTING = 'EXISTING';
 
 /** Returns the result of a row. Pass `requestId` and `signers` if you know them. */
 export function resultOf(
@@ -41,25 +35,21 @@ export function resultOf(
   return {
     run: state.head.id,
     row,
+    line: state.lineOf(row),
     requestId: requestId ?? state.requestIdOf(row) ?? null,
     ok: state.of(row) === 'done' || isExisting,
     envelopeId: state.idOf(row) ?? null,
-    status: isExisting && state.statusOf(row) !== SKIPPED ? EXISTING : (state.statusOf(row) ?? null),
+    status: isExisting ? EXISTING : (state.statusOf(row) ?? null),
     error: error ?? null,
-    ...(error === undefined ? {} : failedLine(state, row, signers)),
+    ...(error === undefined || signers === undefined
+      ? {}
+      : { signers: signers.map(({ email, name }) => ({ email, name })) }),
   };
 }
 
-function failedLine(
-  state: RunState,
-  row: number,
-  signers: readonly FailedSigner[] | undefined,
-): Pick<RowResult, 'line' | 'signers'> {
-  const line = state.lineOf(row);
-  return {
-    ...(line === undefined ? {} : { line }),
-    ...(signers === undefined ? {} : { signers: signers.map(({ email, name }) => ({ email, name })) }),
-  };
+/** Returns a result as it is printed: addresses are in messages only. */
+export function resultAsJson({ signers: _, ...result }: RowResult): Omit<RowResult, 'signers'> {
+  return result;
 }
 
 /** Returns the result for a second envelope of a row, as a failure of that row. */
@@ -115,18 +105,6 @@ export const RESULT_COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'er
 /** Returns the cells of a result, in the order of these columns. */
 export function resultCells({ row, requestId, envelopeId, status, error }: RowResult): string[] {
   return [String(row), requestId ?? '', envelopeId ?? '', status ?? '', errorInWords(error)];
-}
-
-/** Writes results.csv next to the journal. */
-export async function writeResults(state: RunState, files: RunFiles): Promise<void> {
-  async function* rows() {
-    for await (const result of resultsOf(state, files)) yield resultCells(result).map(withoutFormula);
-  }
-  await pipeline(
-    Readable.from(rows()),
-    stringify({ header: true, columns: RESULT_COLUMNS }),
-    createWriteStream(files.results, { mode: 0o600 }),
-  );
 }
 
 /** Returns an error as text: `VALIDATION_ERROR: The request body is not valid (signers.0.role: …)` */

@@ -13,25 +13,25 @@ import type { BulkSession } from './session.ts';
 /** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
 export async function processRow(session: BulkSession, row: BulkRow): Promise<void> {
   const { state } = session.run;
-  if (state.of(row.row) === 'pending') await createRow(session, row, false);
+  if (state.of(row.row) === 'pending') await createRow(session, row);
   const id = state.of(row.row) === 'created' ? state.idOf(row.row) : undefined;
   if (id !== undefined) await send(session, row, id);
 }
 
 /**
- * Creates a row's envelope, with `isDraft` as a draft regardless of the run's mode. Returns false if it failed, if its response was
- * lost, or if the row's request ID turned out to have an envelope already.
+ * Creates a row's draft. Returns false if it failed, if its response was lost, or if the row's request ID turned out to have an
+ * envelope already.
  */
-export async function createRow(session: BulkSession, row: BulkRow, isDraft: boolean): Promise<boolean> {
+export async function createRow(session: BulkSession, row: BulkRow): Promise<boolean> {
   const { requestId } = row;
-  if (requestId === undefined) return (await create(session, row, isDraft)) !== undefined;
+  if (requestId === undefined) return (await create(session, row)) !== undefined;
   const { ids } = session.options;
   const request = await ids.lock(requestId, session.signal);
   try {
     if (await resolveByRequestId(session, { ...row, requestId }, request.known)) return false;
     await request.asked(contentOf(row.envelope));
     session.resolvedIds.add(requestId);
-    const envelope = await create(session, row, isDraft);
+    const envelope = await create(session, row);
     if (envelope !== undefined) await request.made(envelope.id);
     else if (session.run.state.of(row.row) === 'failed') await request.refused();
     else await request.lost();
@@ -42,53 +42,40 @@ export async function createRow(session: BulkSession, row: BulkRow, isDraft: boo
 }
 
 /** Returns the body of a row's envelope, including the metadata that identifies the run and the row. */
-function bodyOf(
-  row: BulkRow,
-  { run: { state }, options }: BulkSession,
-  isDraft: boolean,
-): CreateEnvelopeBody {
-  const { id, mode } = state.head;
+function bodyOf(row: BulkRow, { run: { state }, options }: BulkSession): CreateEnvelopeBody {
+  const { id } = state.head;
   const metadata = { ...row.envelope.metadata, [RUN_KEY]: id, [ROW_KEY]: row.row };
   const webhookSecret = row.envelope.webhookUrl === undefined ? undefined : options.webhookSecret;
   const requestId = row.requestId ?? derivedRequestId(id, row.row);
-  return createBody(
-    { ...row.envelope, webhookSecret, metadata, send: mode === 'one-step' && !isDraft },
-    requestId,
-  );
+  return createBody({ ...row.envelope, webhookSecret, metadata, send: false }, requestId);
 }
 
 /**
  * Creates a row's envelope and records it. Returns undefined when it failed or its outcome is unknown. Retried only when that is
  * safe.
  */
-async function create(session: BulkSession, row: BulkRow, isDraft: boolean): Promise<Envelope | undefined> {
-  const envelope = await requestCreate(session, row, isDraft);
+async function create(session: BulkSession, row: BulkRow): Promise<Envelope | undefined> {
+  const envelope = await requestCreate(session, row);
   if (envelope === undefined) return undefined;
   const { mode } = session.run.state.head;
   // Record the draft on disk before it is sent. Otherwise, a sent envelope that the list doesn't show yet couldn't be found
   // again.
-  if (mode === 'two-step' || isDraft) await session.created(row.row, envelope.id, row.requestId);
-  else {
-    const status = envelope.status ?? (mode === 'draft' ? 'DRAFT' : 'SENT');
-    await session.done(row.row, envelope.id, status, row.requestId);
-  }
+  if (mode === 'two-step') await session.created(row.row, envelope.id, row.requestId);
+  else await session.done(row.row, envelope.id, envelope.status ?? 'DRAFT', row.requestId);
   return envelope;
 }
 
-async function requestCreate(
-  session: BulkSession,
-  row: BulkRow,
-  isDraft: boolean,
-): Promise<Envelope | undefined> {
+async function requestCreate(session: BulkSession, row: BulkRow): Promise<Envelope | undefined> {
   const { state } = session.run;
   const { client } = session.options;
-  const body = bodyOf(row, session, isDraft);
+  const body = bodyOf(row, session);
   for (;;) {
     try {
-      return await session.request(false, (signal) => {
+      const begin = (signal: AbortSignal) => {
         state.mark(row.row, 'maybe');
         return client.envelopes.create(body, signal);
-      });
+      };
+      return await session.request(begin, { begins: true });
     } catch (error) {
       if (isAmbiguous(error)) {
         session.recordLostResponse();
@@ -131,7 +118,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
   const { envelopes } = session.options.client;
   for (;;) {
     try {
-      return await session.request(true, async (signal) => {
+      return await session.request(async (signal) => {
         const outcome = await actWithOutcome(
           session.options.client,
           id,
@@ -145,7 +132,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
       });
     } catch (error) {
       if (isRefusedByState(error)) {
-        const envelope = await session.request(true, (signal) => envelopes.get(id, signal));
+        const envelope = await session.request((signal) => envelopes.get(id, signal));
         // It was refused for another reason than that it has been sent or canceled already.
         if (envelope.status === 'DRAFT') throw error;
         return envelope;

@@ -1,4 +1,4 @@
-import type { RowError, RunEntry, RunHead, Waves } from './entries.ts';
+import type { RowError, RunEntry, RunHead } from './entries.ts';
 
 /**
  * The state of a row. `maybe`: a request was made, and its outcome is unknown. `existing`: an earlier run created its envelope,
@@ -18,12 +18,10 @@ export interface SecondEnvelope {
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
-  /** How the rows are divided into waves; undefined if all are sent together. */
-  waves: Waves | undefined;
-  /** The wave that began last, counted from 1. */
-  wave = 1;
-  /** The number of failed rows that were refused without a request to create or send them. */
-  untriedFailures = 0;
+  /** When the user ended the run; undefined for a run that wasn't ended. */
+  endedAt: number | undefined;
+  /** The last row that may be created and sent. Later rows wait until the run is resumed (`--first`). */
+  lastBegun: number;
   /** True if rows were created again while one of their earlier envelopes could still appear. */
   mayAppear = false;
   /** Envelopes in addition to the one that counts for their row, by ID. */
@@ -44,6 +42,7 @@ export class RunState {
 
   constructor(head: RunHead) {
     this.head = head;
+    this.lastBegun = head.total;
     this.#states = new Uint8Array(head.total + 1);
     this.#lines = new Uint32Array(head.total + 1);
     this.#ids = new Array<string | undefined>(head.total + 1);
@@ -60,11 +59,8 @@ export class RunState {
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
         break;
-      case 'waves':
-        this.waves = entry;
-        break;
-      case 'wave':
-        this.wave = entry.wave;
+      case 'upTo':
+        this.lastBegun = entry.row;
         break;
       case 'creating':
         this.#announced.push(entry);
@@ -95,7 +91,6 @@ export class RunState {
         this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
         break;
       case 'failed':
-        if (!this.#isTried(entry.row)) this.untriedFailures++;
         this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined, entry.requestId);
         this.#errors.set(entry.row, entry.error);
         break;
@@ -109,6 +104,9 @@ export class RunState {
         break;
       case 'finished':
         this.finishedAt = entry.at;
+        break;
+      case 'ended':
+        this.endedAt = entry.at;
         break;
     }
   }
@@ -142,17 +140,7 @@ export class RunState {
     for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === code) yield row;
   }
 
-  /** The last row of the wave that began last. No row after it is created or sent. */
-  get lastBegun(): number {
-    return this.lastOf(this.wave);
-  }
-
-  /** Returns the last row of a wave, counted from 1. */
-  lastOf(wave: number): number {
-    return this.waves?.ends[wave - 1] ?? this.head.total;
-  }
-
-  /** Returns the number of rows in one of these states, in the waves that have begun. */
+  /** Returns the number of rows in one of these states, up to `lastBegun`. */
   countBegun(...states: RowState[]): number {
     if (this.lastBegun === this.head.total) return states.reduce((sum, state) => sum + this.count(state), 0);
     const codes = new Set(states.map((state) => STATES.indexOf(state)));
@@ -161,43 +149,30 @@ export class RunState {
     return count;
   }
 
-  /** The next wave; undefined if absent, or if the wave that began last is not done. */
-  get nextWave(): number | undefined {
-    const isLast = this.wave >= (this.waves?.ends.length ?? 1);
-    return isLast || !this.areBegunFinished ? undefined : this.wave + 1;
+  /** True if the rows that may be sent are done, and others are left. */
+  get isPaused(): boolean {
+    return this.lastBegun < this.head.total && this.areBegunFinished && this.endedAt === undefined;
   }
 
-  /**
-   * The wave that a resume begins: the next one, or the one that began last if nothing was created for it, for example because a
-   * guard refused it. Undefined if a wave is only finished, and for the first wave.
-   */
-  get waveToBegin(): number | undefined {
-    if (this.nextWave !== undefined || this.wave === 1) return this.nextWave;
-    const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;
-    for (let row = first; row <= this.lastBegun; row++) {
-      const state = this.of(row);
-      if (state === 'maybe' || state === 'done' || (state === 'created' && !this.isAdopted(row)))
-        return undefined;
+  /** Returns the last row if the next `rows` unfinished rows are sent; all rows if undefined. */
+  lastOfNext(rows: number | undefined): number {
+    let left = rows ?? Number.POSITIVE_INFINITY;
+    for (let row = 1; row <= this.head.total; row++) {
+      if (this.isFinished(row)) continue;
+      if (left === 0) return row - 1;
+      left--;
     }
-    return this.wave;
+    return this.head.total;
   }
 
-  /** The number of failed rows in the wave that began last. */
-  get failedInWave(): number {
-    const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;
-    let count = 0;
-    for (let row = first; row <= this.lastBegun; row++) if (this.of(row) === 'failed') count++;
-    return count;
-  }
-
-  /** True if no row of the waves that have begun needs more work. */
+  /** True if no row up to `lastBegun` needs more work. */
   get areBegunFinished(): boolean {
     return this.countBegun('pending', 'maybe', 'created') === 0;
   }
 
-  /** Returns the line on which a row begins in its file; undefined for runs of 0.2. */
-  lineOf(row: number): number | undefined {
-    return this.#lines[row] || undefined;
+  /** Returns the line on which a row begins in its file. */
+  lineOf(row: number): number | null {
+    return this.#lines[row] || null;
   }
 
   /** Returns true for a row whose draft or envelope was not created by this run. */
@@ -255,10 +230,6 @@ export class RunState {
     const own = this.#requestIds.get(row);
     const hasNone = this.head.ownRequestIds === 0 || this.#ids[row] !== undefined || this.#errors.has(row);
     return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
-  }
-
-  #isTried(row: number): boolean {
-    return this.of(row) !== 'pending' || this.#announced.some(({ from, to }) => from <= row && row <= to);
   }
 
   #record(

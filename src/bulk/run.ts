@@ -1,24 +1,23 @@
+import { rm } from 'node:fs/promises';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
 import { isAmbiguous, JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
 import { exists } from '../kernel/files/files.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { deletePlan } from './leftover-plans.ts';
+import { saveFailedRows } from './failed-rows.ts';
 import { readList, searchRows } from './lookup/search.ts';
 import { readPlan } from './plan.ts';
-import { writeResults } from './results.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
 import { BulkSession, type RunOptions } from './session.ts';
 
-/** How the work on a run ended. All but `finished` can be resumed. `wave`: more waves are left. */
+/** How the work on a run ended. All but `finished` can be resumed. `paused`: the rows of `--first` are done. */
 export type Ending =
   | { kind: 'finished' }
-  | { kind: 'wave' }
+  | { kind: 'paused' }
   | { kind: 'interrupted' }
   | { kind: 'stopped'; error: Error };
 
@@ -30,7 +29,7 @@ const ROWS_PER_REQUEST = 4;
 const MAX_ROUNDS = 10;
 
 /**
- * Works on a run until all rows of the waves that have begun are finished or something stops it. Every write request is announced
+ * Works on a run until all rows up to `lastBegun` are finished or something stops it. Every write request is announced
  * in the journal before it is made. A create is never repeated while its outcome is unknown.
  */
 export async function processRun(run: OpenRun, options: RunOptions): Promise<Ending> {
@@ -53,17 +52,15 @@ export async function processRun(run: OpenRun, options: RunOptions): Promise<End
     session.end();
   }
   if (!complete) return stop(session);
-  return run.state.finishedCount === run.state.head.total ? finish(session) : endWave(session);
+  return run.state.finishedCount === run.state.head.total ? finish(session) : pause(session);
 }
 
 async function processUntilFinished(session: BulkSession): Promise<void> {
   const { state } = session.run;
-  const isSentAtOnce = state.head.mode === 'one-step';
   for (let round = 1; round <= MAX_ROUNDS && !session.isClosed(); round++) {
     await processRows(session);
     if (session.isClosed() || state.areBegunFinished) break;
-    // A second draft emails nobody, but a second envelope that is sent immediately would.
-    await resolveUnknownRows(session, { again: !isSentAtOnce });
+    await resolveUnknownRows(session);
     if (state.countBegun('pending', 'created') === 0) break;
   }
 }
@@ -71,12 +68,10 @@ async function processUntilFinished(session: BulkSession): Promise<void> {
 /** Works on every row that is neither finished nor has an unknown outcome. */
 async function processRows(session: BulkSession): Promise<void> {
   const maxInProgress = session.options.concurrency * ROWS_PER_REQUEST;
-  const { state } = session.run;
-  const requests = state.head.mode === 'two-step' ? 2 : 1;
   const work = new WorkInProgress();
   try {
     for await (const row of announcedRows(session)) {
-      if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
+      if (session.isClosed()) break;
       work.add(processRow(session, row).catch((error: unknown) => session.handleError(error)));
       await work.waitUntilBelow(maxInProgress);
     }
@@ -149,14 +144,15 @@ async function finish(session: BulkSession): Promise<Ending> {
   if (run.state.finishedAt === undefined)
     await run.note({ type: 'finished', at: options.client.clock.now() });
   else if (!(await exists(run.files.plan))) return { kind: 'finished' };
-  if (await saveResults(session)) await deletePlan(run);
+  // The plan contains addresses and perhaps secrets.
+  await saveFailedRows(run.state, run.files);
+  await rm(run.files.plan, { force: true });
   return { kind: 'finished' };
 }
 
-async function endWave(session: BulkSession): Promise<Ending> {
+async function pause(session: BulkSession): Promise<Ending> {
   await session.run.note({ type: 'stopped', maybe: [] });
-  await saveResults(session);
-  return { kind: 'wave' };
+  return { kind: 'paused' };
 }
 
 /** Records the state of an unfinished run in the journal. */
@@ -171,7 +167,6 @@ async function stop(session: BulkSession): Promise<Ending> {
     if (!(error instanceof JournalError)) throw error;
     return { kind: 'stopped', error: stopReason ?? error };
   }
-  await saveResults(session);
   if (stopReason !== undefined) return { kind: 'stopped', error: stopReason };
   if (options.signal.aborted) return { kind: 'interrupted' };
   const open = state.countBegun('pending', 'maybe', 'created');
@@ -186,16 +181,6 @@ async function stop(session: BulkSession): Promise<Ending> {
   };
 }
 
-async function saveResults({ run, options }: BulkSession): Promise<boolean> {
-  try {
-    await writeResults(run.state, run.files);
-    return true;
-  } catch (error) {
-    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`, { isLost: true });
-    return false;
-  }
-}
-
 /** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
 const PASS_DELAYS_MS = [0, 1_500];
 const NOTICE_AFTER_MS = 10_000;
@@ -204,10 +189,10 @@ const ALL_ROWS = { requestIds: new Map<string, number>(), complete: true };
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
- * Searches for the rows whose response was lost in this session, all in one pass over the list. With `again`, rows that are not
- * found will be created again.
+ * Searches for the rows whose response was lost in this session, all in one pass over the list. Rows that are not found will be
+ * created again: a second draft emails nobody.
  */
-async function resolveUnknownRows(session: BulkSession, options: { again: boolean }): Promise<void> {
+async function resolveUnknownRows(session: BulkSession): Promise<void> {
   const { state } = session.run;
   for (const wait of PASS_DELAYS_MS) {
     if (state.count('maybe') === 0) return;
@@ -220,7 +205,7 @@ async function resolveUnknownRows(session: BulkSession, options: { again: boolea
       if (first !== undefined && state.of(row) === 'maybe') await recordOutcome(session, row, first);
     }
   }
-  if (!options.again || state.count('maybe') === 0) return;
+  if (state.count('maybe') === 0) return;
   await session.run.note({ type: 'again', at: session.options.client.clock.now() });
   session.willCreateAgain();
   for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
@@ -261,8 +246,7 @@ async function cancelDuplicate(session: BulkSession, row: number, envelope: Enve
   const { id, status } = envelope;
   if (status !== 'DRAFT') return session.duplicate({ row, id, status: status ?? 'unknown' });
   try {
-    session.count(1);
-    await session.request(false, (signal) =>
+    await session.request((signal) =>
       session.options.client.envelopes.cancel(id, `second draft of row ${row}`, signal),
     );
   } catch (error) {

@@ -5,7 +5,7 @@ import { notWritable } from '../journal/failures.ts';
 import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { EsignError, UsageError } from '../kernel/errors.ts';
+import { EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { exists, privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -19,7 +19,6 @@ export interface RunFiles {
   folder: string;
   journal: string;
   plan: string;
-  results: string;
   /** The signers of the failed rows, once the plan is deleted. */
   failed: string;
   lock: string;
@@ -58,7 +57,6 @@ export function filesOf(root: string, id: string): RunFiles {
     folder,
     journal: join(folder, 'journal.jsonl'),
     plan: join(folder, 'rows.jsonl'),
-    results: join(folder, 'results.csv'),
     failed: failedFile(folder),
     lock: join(folder, 'lock'),
   };
@@ -167,7 +165,8 @@ function openRunOf(
 
 /**
  * Opens a run to continue it.
- * @throws UsageError when it does not exist, another process is working on it, or its journal can't be used.
+ * @throws ServiceError NOT_FOUND when it does not exist; UsageError when another process is working on it, or its journal can't be
+ * used.
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
@@ -228,12 +227,14 @@ function stateReader() {
   return { take, state };
 }
 
-export type RunStatus = 'running' | 'interrupted' | 'finished';
+export type RunStatus = 'running' | 'interrupted' | 'paused' | 'finished' | 'cancelled';
 
-/** Returns whether a run has finished, is being worked on, or can be resumed. */
+/** Returns whether a run has finished, is being worked on, can be resumed, or was ended by the user. */
 export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
+  if (state.endedAt !== undefined) return 'cancelled';
   if (state.finishedAt !== undefined) return 'finished';
-  return (await isLocked(filesOf(root, state.head.id).lock)) ? 'running' : 'interrupted';
+  if (await isLocked(filesOf(root, state.head.id).lock)) return 'running';
+  return state.isPaused ? 'paused' : 'interrupted';
 }
 
 /** Returns the IDs of all runs, newest first. */
@@ -259,14 +260,35 @@ async function clearLeftovers(root: string, now: number): Promise<void> {
 function lockedError(id: string): (pid: string) => UsageError {
   return (pid) =>
     new UsageError(`Another process (${pid}) is working on ${id}.`, {
-      hint: `See its progress: \`${command('bulk', 'show', id)}\`.`,
+      hint: `See its progress: \`${command('bulk', 'status', id)}\`.`,
     });
 }
 
-function unknownRunError(id: string): UsageError {
-  return new UsageError(`Run ${id} was not found on this machine.`, {
+function unknownRunError(id: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `Run ${id} was not found on this machine.`, {
+    status: 404,
     hint: 'List the runs with `esign bulk list`.',
   });
+}
+
+/**
+ * Ends a run for good: it can't be resumed, so the rows that it has not created never will be. Returns false if the run is not on
+ * this machine or has already finished.
+ * @throws UsageError when another process is working on it.
+ */
+export async function endRun(root: string, id: string, now: number): Promise<boolean> {
+  const state = await readRunIfHere(root, id);
+  if (state === undefined || state.finishedAt !== undefined) return false;
+  const run = await openRun(root, id);
+  try {
+    if (run.state.finishedAt !== undefined) return false;
+    if (run.state.endedAt === undefined) await run.note({ type: 'ended', at: now });
+    // It contains the addresses of all rows, and no row is needed anymore.
+    await rm(run.files.plan, { force: true });
+    return true;
+  } finally {
+    await run.close();
+  }
 }
 
 /** Does work in a folder. @throws UsageError if the folder can't be written. */

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { RequestIds } from '../envelopes/request-ids/request-ids.ts';
-import { counted } from '../kernel/duration.ts';
+import { Limiter } from '../kernel/async/limiter.ts';
 import {
   EsignError,
   isOutage,
@@ -10,9 +10,9 @@ import {
   ServiceError,
   StoppedError,
 } from '../kernel/errors.ts';
+import { FAILURES_ALIKE } from './defaults.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
-import { BulkPace, SLOW_MS } from './pace.ts';
 import { type RowResult, resultOf, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { SecondEnvelope } from './run-state.ts';
@@ -35,11 +35,8 @@ export interface RunOptions {
   ids: RequestIds;
   /** The maximum number of concurrent requests. */
   concurrency: number;
-  maxRequests?: number | undefined;
   /** The secret for rows with a webhook URL. */
   webhookSecret?: string | undefined;
-  /** Stops after this many failed rows. */
-  stopOnError?: number | undefined;
   /** How long to wait for the end of an outage, in ms. */
   maxOutageMs: number;
   signal: AbortSignal;
@@ -62,7 +59,7 @@ const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
 export class BulkSession {
   readonly run: OpenRun;
   readonly options: RunOptions;
-  readonly pace: BulkPace;
+  readonly #limiter: Limiter;
   readonly outage: Outage;
   /** The reason why the run stops early. */
   stopReason: Error | undefined;
@@ -79,10 +76,8 @@ export class BulkSession {
   #lostAt: number;
   #halted = false;
   #closed = false;
-  #failures = 0;
-  #spent = 0;
-  #hasBegunRow = false;
-  #resetAt: number | undefined;
+  /** The number of failed rows by code; undefined once a row has succeeded. */
+  #failures: Map<string, number> | undefined = new Map();
   readonly #abort = new AbortController();
   #grace: NodeJS.Timeout | undefined;
 
@@ -90,7 +85,7 @@ export class BulkSession {
     this.run = run;
     this.options = options;
     this.mayHaveDuplicates = run.resumed;
-    this.pace = new BulkPace(options.concurrency);
+    this.#limiter = new Limiter(options.concurrency);
     const { client } = options;
     this.startedAt = client.clock.now();
     this.#lostAt = this.startedAt;
@@ -142,68 +137,24 @@ export class BulkSession {
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Returns true if --max-requests allows this many more requests, and counts them as made. */
-  spend(requests: number): boolean {
-    const { maxRequests } = this.options;
-    const total = this.#spent + requests;
-    if (maxRequests !== undefined && total > maxRequests) {
-      // A resume searches the list first. With the same limit, the next resume would also stop here.
-      const hint = `The limit is too low to process even one row. Use --max-requests ${total} or more.`;
-      this.close(
-        new StoppedError(
-          'MAX_REQUESTS',
-          `The --max-requests limit was reached (${counted(maxRequests, 'request')}).`,
-          this.#hasBegunRow ? {} : { hint },
-        ),
-      );
-      return false;
-    }
-    this.#spent = total;
-    this.#hasBegunRow = true;
-    return true;
-  }
-
-  /** Counts requests that must be made even beyond --max-requests. */
-  count(requests: number): void {
-    this.#spent += requests;
-  }
-
-  /** Makes a request when its turn comes. @throws Stopped if no more requests may be made. */
-  async request<T>(urgent: boolean, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Makes a request when its turn comes. `begins`: it begins a row, which is not done once the run is to stop. @throws Stopped if no more requests may be made. */
+  async request<T>(ask: (signal: AbortSignal) => Promise<T>, { begins = false } = {}): Promise<T> {
     await this.outage.waitUntilOver().catch((error: unknown) => {
       this.handleError(error);
       throw new Stopped();
     });
-    return this.pace.run(urgent, async () => {
-      if (this.#halted) throw new Stopped();
-      const { clock } = this.options.client;
-      const started = clock.now();
+    return this.#limiter.run(async () => {
+      if (this.#halted || (begins && this.#closed)) throw new Stopped();
       try {
         const value = await ask(this.signal);
-        const ms = clock.now() - started;
-        if (!this.#hasWaitedForWindow(ms)) this.pace.recordResponse(ms);
         this.outage.succeeded();
         return value;
       } catch (error) {
         if (this.signal.aborted) throw new Stopped();
-        if (isOutage(error)) {
-          this.pace.failed();
-          this.outage.failed(error);
-        }
+        if (isOutage(error)) this.outage.failed(error);
         throw error;
       }
     });
-  }
-
-  /**
-   * Returns true for a request that was slow because it waited for a new rate window. Its latency doesn't describe the service.
-   */
-  #hasWaitedForWindow(ms: number): boolean {
-    if (ms < SLOW_MS) return false;
-    const resetAt = this.options.client.window?.reading()?.resetAt;
-    const isNew = resetAt !== this.#resetAt;
-    this.#resetAt = resetAt;
-    return isNew;
   }
 
   /**
@@ -267,6 +218,7 @@ export class BulkSession {
   }
 
   async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
+    this.#failures = undefined;
     await this.run.note({ type: 'done', row, id, status, requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
@@ -274,9 +226,20 @@ export class BulkSession {
   async failed({ row, requestId, envelope }: FailedRow, error: Error): Promise<void> {
     await this.run.note({ type: 'failed', row, error: this.#factsOf(error), requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId, envelope?.signers));
-    const { stopOnError } = this.options;
-    if (++this.#failures === stopOnError)
-      this.close(new StoppedError('STOP_ON_ERROR', `${counted(stopOnError, 'row')} failed.`));
+    this.#stopIfAllFail(error);
+  }
+
+  /** Stops if the first rows all fail with one code: the others would, too. */
+  #stopIfAllFail(error: Error): void {
+    const { code } = this.#factsOf(error);
+    const count = (this.#failures?.get(code) ?? 0) + 1;
+    this.#failures?.set(code, count);
+    if (this.#failures?.size !== 1 || count < FAILURES_ALIKE) return;
+    this.close(
+      new StoppedError('ALL_ROWS_FAIL', `The first ${FAILURES_ALIKE} rows all failed with ${code}.`, {
+        hint: 'If the other rows would fail as well, end the run and correct the file.',
+      }),
+    );
   }
 
   #factsOf(error: Error): RowError {

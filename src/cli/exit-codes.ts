@@ -52,7 +52,7 @@ const ERROR_CODES: Readonly<Record<number, readonly string[]>> = {
   [EXIT.unreachable]: ['NETWORK', 'TIMEOUT', 'BAD_RESPONSE', 'UNKNOWN_OUTCOME'],
   [EXIT.interrupted]: ['INTERRUPTED'],
   [EXIT.storage]: ['NOT_VERIFIED'],
-  [EXIT.partial]: ['PARTIAL', 'MAX_REQUESTS', 'OUTPUT_CLOSED', 'STOP_IF', 'STOP_ON_ERROR'],
+  [EXIT.partial]: ['PARTIAL', 'ALL_ROWS_FAIL', 'OUTPUT_CLOSED'],
   [EXIT.unexpectedStatus]: ['UNEXPECTED_STATUS'],
   [EXIT.waitTimeout]: ['WAIT_TIMEOUT'],
 };

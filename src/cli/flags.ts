@@ -214,18 +214,6 @@ function readKind(text: string): DocumentKind {
   });
 }
 
-/** A share such as 10% or 0.1, from 0 to 0.9. */
-export const shareFlag = Flags.custom<number>({
-  parse: (text, _context, options) => {
-    const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
-    const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
-    if (share >= 0 && share <= 0.9) return Promise.resolve(share);
-    throw new UsageError(`--${options.name} "${text}" is not a percentage from 0% to 90%.`, {
-      hint: 'Use a percentage or a decimal, such as 10% or 0.1.',
-    });
-  },
-});
-
 /** Requests per window, such as 10000/15m or 40/3s. */
 export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({
   parse: (text) => Promise.resolve(readRate(text)),

@@ -17,7 +17,7 @@ export async function writeNewFile(
     const why = writeReason(error);
     throw new UsageError(`Can't write ${path}: ${why}.`, {
       cause: error,
-      hint: force ? 'Choose a different path.' : 'Choose a different path, or pass --force.',
+      hint: 'Choose a different path.',
     });
   }
 }

@@ -111,7 +111,6 @@ function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal
     `${terminal.style('green', '✓')} From template to signed document in ${counted(summary.seconds, 'second')}.\n\n`,
     `Open the document:    ${open}${safeLine(signed)}\n`,
     `Try it yourself:      ${safeLine(program)} sandbox start\n`,
-    `Rehearse a list:      ${safeLine(program)} bulk rehearse FILE --template ID --html rehearsal.html\n`,
     `Use the real service: ${safeLine(program)} profiles add NAME --base-url URL\n`,
   ].join('');
 }

@@ -30,10 +30,7 @@ export interface IndexEntry extends EntryHead {
 /** Any other line of the index. */
 export type IndexEvent =
   /** The service no longer has this envelope. */
-  | { gone: string; seen: number }
-  /** A webhook reported an event of this envelope. */
-  | { touched: string; status: string; seen: number }
-  | Completeness;
+  { gone: string; seen: number } | Completeness;
 
 /** The index contained every envelope of the service. */
 export interface Completeness {
@@ -113,8 +110,5 @@ export function isIndexEvent(value: unknown): value is IndexEvent {
   if (!isRecord(value)) return false;
   if (typeof value.complete === 'number')
     return typeof value.upTo === 'number' && typeof value.extra === 'number';
-  if (typeof value.seen !== 'number') return false;
-  return (
-    typeof value.gone === 'string' || (typeof value.touched === 'string' && typeof value.status === 'string')
-  );
+  return typeof value.gone === 'string' && typeof value.seen === 'number';
 }

@@ -5,8 +5,6 @@ import { appendToIndex } from './index-writer.ts';
 
 /** Lines per write. A killed process loses at most this many. */
 const LINES_PER_WRITE = 50;
-/** Each time the file has grown by this much, it is checked for lines to remove. */
-const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 
 /**
  * Adds the envelopes read from the service to the index. An envelope is added again only if it has changed. If the disk can't be
@@ -19,8 +17,6 @@ export class Feed {
   #waiting: (IndexEntry | IndexEvent)[] = [];
   /** True once a write has failed; later reads are missing from the file. */
   hasFailed = false;
-  /** True if the file has grown by CHECK_INTERVAL_BYTES since its last check. */
-  #hasGrown = false;
 
   constructor(path: string) {
     this.path = path;
@@ -35,11 +31,6 @@ export class Feed {
     this.#take(entry);
   }
 
-  /** Records the event of a verified webhook. */
-  touched(id: string, status: string): void {
-    this.#take({ touched: id, status, seen: Date.now() });
-  }
-
   gone(id: string): void {
     this.#taken.delete(id);
     this.#take({ gone: id, seen: Date.now() });
@@ -50,26 +41,16 @@ export class Feed {
     this.#take({ complete: Date.now(), upTo, extra });
   }
 
+  /** Writes the pending lines. */
   flush(): void {
     const entries = this.#waiting;
     this.#waiting = [];
     if (this.hasFailed || entries.length === 0) return;
     try {
-      const { added, size } = appendToIndex(this.path, entries);
-      this.#hasGrown ||=
-        Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
+      appendToIndex(this.path, entries);
     } catch {
       this.hasFailed = true;
     }
-  }
-
-  /** Writes the pending lines, and removes obsolete ones if the file has grown and no other process is using it. */
-  async finish(): Promise<void> {
-    this.flush();
-    if (!this.#hasGrown) return;
-    this.#hasGrown = false;
-    const { IndexFile } = await import('./index-file.ts');
-    await new IndexFile(this.path).tidyIfFree().catch(() => undefined);
   }
 
   #take(line: IndexEntry | IndexEvent): void {

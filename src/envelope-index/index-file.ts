@@ -23,9 +23,7 @@ const BLOCK = 1024 * 1024;
 /** How long to wait while another process is building the index. The wait ends early if that process dies. */
 const BUILD_TIMEOUT_MS = 24 * 3_600_000;
 
-/** `waitMs`: how long to wait for another process. */
 interface Waiting {
-  waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
   onWait?: (() => void) | undefined;
 }
@@ -83,11 +81,6 @@ export class IndexFile {
     return true;
   }
 
-  /** Like `tidy`, but doesn't wait: a process that holds the lock tidies the file itself. */
-  async tidyIfFree(): Promise<void> {
-    await this.withLock(async () => this.tidy(await this.read()), { waitMs: 0 });
-  }
-
   async removeUnused(): Promise<void> {
     for (const { path, usedAt } of await indexFiles(dirname(this.path), 'all')) {
       if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
@@ -95,10 +88,7 @@ export class IndexFile {
   }
 
   /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */
-  async withLock<T>(
-    work: () => Promise<T>,
-    { waitMs = BUILD_TIMEOUT_MS, signal, onWait }: Waiting = {},
-  ): Promise<T> {
+  async withLock<T>(work: () => Promise<T>, { signal, onWait }: Waiting = {}): Promise<T> {
     makeFolder(dirname(this.path), 0o700);
     let waits = false;
     const clock = {
@@ -110,7 +100,7 @@ export class IndexFile {
       },
     };
     const taken = () => new Error('another process is building the index');
-    const release = await lockFile(`${this.path}.lock`, taken, { waitMs, clock });
+    const release = await lockFile(`${this.path}.lock`, taken, { waitMs: BUILD_TIMEOUT_MS, clock });
     try {
       return await work();
     } finally {
@@ -164,7 +154,7 @@ export class OpenIndexFile {
     this.#file = file;
   }
 
-  /** Returns the envelope as it was read; undefined if it has none, or if the file was rewritten since and its line has moved. */
+  /** Returns the envelope as it was read; undefined if the file was rewritten since and its line has moved. */
   envelope(one: IndexedEnvelope): Envelope | undefined {
     return envelopeIn(lineAt(this.#file, one).subarray(0, -1));
   }
@@ -173,7 +163,7 @@ export class OpenIndexFile {
   *all(wanted: readonly IndexedEnvelope[]): Generator<Envelope, void, undefined> {
     const block = Buffer.allocUnsafe(BLOCK);
     let [from, filled] = [0, 0];
-    for (const one of [...wanted].filter(({ end }) => end > 0).sort((a, b) => a.start - b.start)) {
+    for (const one of [...wanted].sort((a, b) => a.start - b.start)) {
       const length = one.end - one.start;
       if (one.end > from + filled) {
         from = one.start;
@@ -196,18 +186,14 @@ export class OpenIndexFile {
 const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) =>
   (a.created || 0) - (b.created || 0) || a.seen - b.seen;
 
-/** Yields the line of each envelope, followed by the event that was reported since. */
+/** Yields the line of each envelope. */
 function* linesOf(
   all: readonly IndexedEnvelope[],
   source: number,
   { completeness }: Snapshot,
 ): Generator<string | Buffer> {
   yield writeLine(HEADER);
-  for (const one of all) {
-    const { id, touched, status, seen } = one;
-    yield lineAt(source, one);
-    if (touched) yield writeLine({ touched: id, status, seen });
-  }
+  for (const one of all) yield lineAt(source, one);
   if (completeness) yield writeLine(completeness);
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeLine } from '../journal/line.ts';
 import { shortDigest } from '../kernel/digest.ts';
@@ -19,8 +19,6 @@ export const HEADER = { journal: 'envelope-index', version: 1 };
 /** A file is created together with its first line. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-/** The last bytes of a nearly full disk are left for the journals: an index can be rebuilt, a journal can't. */
-const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
 export function indexFolder(stateDir: string): string {
   return join(stateDir, 'index');
@@ -38,24 +36,19 @@ export function indexPath(stateDir: string, { baseUrl, profile, apiKey }: IndexS
 }
 
 /**
- * Appends lines to an index, and returns their size and that of the file, in bytes. Several processes may do so at the same time. A
- * process that is killed in the meantime leaves at most one incomplete line.
+ * Appends lines to an index. Several processes may do so at the same time. A process that is killed in the meantime leaves at most
+ * one incomplete line.
  */
-export function appendToIndex(
-  path: string,
-  entries: readonly (IndexEntry | IndexEvent)[],
-): { added: number; size: number } {
-  if (isNearlyFull(dirname(dirname(path)))) throw new Error('the disk is nearly full');
+export function appendToIndex(path: string, entries: readonly (IndexEntry | IndexEvent)[]): void {
   // The line break ends a line that another process left incomplete.
   const text = `\n${entries.map(writeLine).join('')}`;
-  const added = Buffer.byteLength(text);
   try {
-    return { added, size: write(path, APPEND, text) };
+    write(path, APPEND, text);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     makeFolder(dirname(path), 0o700);
     create(path);
-    return { added, size: write(path, APPEND, text) };
+    write(path, APPEND, text);
   }
 }
 
@@ -68,22 +61,11 @@ function create(path: string): void {
   }
 }
 
-function write(path: string, mode: number, text: string): number {
+function write(path: string, mode: number, text: string): void {
   const file = openSync(path, mode, 0o600);
   try {
     writeSync(file, text);
-    return fstatSync(file).size;
   } finally {
     closeSync(file);
-  }
-}
-
-function isNearlyFull(folder: string): boolean {
-  try {
-    const { blocks, bavail, bsize } = statfsSync(folder);
-    // Some file systems report 0 blocks.
-    return blocks > 0 && bavail * bsize < MIN_FREE_BYTES;
-  } catch {
-    return false;
   }
 }

@@ -57,7 +57,7 @@ export async function queryIndex(
 
 /** Returns true if the indexed envelope is up to date: it can't change anymore, or it was read after the query began. */
 function isCurrent(hit: IndexedEnvelope, { askedAt, unconfirmed }: Refreshed): boolean {
-  if (unconfirmed.has(hit.id) || hit.touched) return false;
+  if (unconfirmed.has(hit.id)) return false;
   return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
 }
 
@@ -90,7 +90,7 @@ function resultOf(
   /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
   async function read(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
     const known = file.envelope(hit);
-    if (cached) return known && hit.touched ? { ...known, status: hit.status } : known;
+    if (cached) return known;
     if (known !== undefined && isCurrent(hit, refreshed)) return known;
     return index.current(hit.id, signal);
   }

@@ -19,11 +19,9 @@ import {
 export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   /** In ms; NaN if the service left it out. */
   created: number;
-  /** The position of its line in the file; both are 0 for an envelope that only a webhook has reported. */
+  /** The position of its line in the file. */
   start: number;
   end: number;
-  /** A webhook has reported an event since it was read. */
-  touched: boolean;
   /** True if it contains the texts of the selection. */
   hit: boolean;
   /** True if it can't contain them, even if more of it were known. */
@@ -31,8 +29,8 @@ export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
 }
 
 /** Returns true if the envelope may have changed since it was read. */
-export function canChange({ known, touched }: IndexedEnvelope): boolean {
-  return known !== 'final' || touched;
+export function canChange({ known }: IndexedEnvelope): boolean {
+  return known !== 'final';
 }
 
 /** Returns true if the index lacks some of its searchable fields. */
@@ -143,7 +141,6 @@ export class Snapshot {
     if (before !== undefined && before.seen > seen) return;
     const created = timeOf(head.created);
     if (before && known === 'part' && !isPartlyKnown(before) && Object.is(before.created, created)) {
-      before.touched ||= before.status !== status;
       before.status = status;
       return;
     }
@@ -153,7 +150,7 @@ export class Snapshot {
     const excluded =
       (showsTemplate && !containsAll(line, this.#template)) || (shows && !containsAll(line, this.#values));
     const hit = !excluded && containsAll(line, this.#needles) && this.#hasWords(line);
-    const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
+    const one = { id, status, created, known, seen, start, end, hit, excluded };
     this.known.set(id, one);
   }
 
@@ -171,24 +168,15 @@ export class Snapshot {
     if ('complete' in event) {
       const { complete, upTo, extra } = event;
       this.completeness = { complete, upTo, extra };
-    } else if ('gone' in event) {
-      this.known.delete(event.gone);
-    } else this.#applyTouched(event.touched, event.status, event.seen);
-  }
-
-  #applyTouched(id: string, status: string, seen: number): void {
-    const before = this.known.get(id);
-    if (before?.known === 'final') return;
-    if (before) Object.assign(before, { status, touched: true });
-    else this.known.set(id, { ...UNREAD, id, status, seen });
+    } else this.known.delete(event.gone);
   }
 
   /** Returns false if its creation time or its last known status shows that it can't match anymore. */
-  #mayMatch({ status, created, touched }: IndexedEnvelope, now: number): boolean {
+  #mayMatch({ status, created }: IndexedEnvelope, now: number): boolean {
     const { statuses, createdAfter, createdBefore } = this.#selection;
     if (createdAfter !== undefined && created < createdAfter(now)) return false;
     if (createdBefore !== undefined && created > createdBefore(now)) return false;
-    if (statuses === undefined || touched || statuses.includes(status)) return true;
+    if (statuses === undefined || statuses.includes(status)) return true;
     const next = entryOf<readonly string[]>(NEXT, status);
     return next === undefined || next.some((one) => statuses.includes(one));
   }
@@ -209,17 +197,6 @@ function containsAll(line: Buffer, needles: readonly Buffer[]): boolean {
     return at >= 0 && at < line.indexOf(ENVELOPE_AT);
   });
 }
-
-/** An envelope that a webhook has reported and that wasn't read yet. */
-const UNREAD = {
-  created: Number.NaN,
-  known: 'part',
-  start: 0,
-  end: 0,
-  touched: true,
-  hit: false,
-  excluded: false,
-} as const;
 
 /** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
 const NEXT: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {

@@ -167,7 +167,7 @@ class ListWalk {
     this.#seen.add(item.id);
     this.#ids.add(item.id);
     const known = this.#before.known.get(item.id);
-    if (known?.known === 'final' && !known.touched)
+    if (known?.known === 'final')
       this.#wasReset ||=
         known.status !== (item.status ?? '') || !Object.is(known.created, timeOf(item.createdAt));
   }

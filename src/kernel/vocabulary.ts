@@ -168,7 +168,7 @@ export type Effect = (typeof EFFECTS)[number];
 
 /** The IDs of the commands with each effect. */
 const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
-  reads: wordList(`bulk:export bulk:rehearse bulk:roster bulk:status bulk:template doctor
+  reads: wordList(`bulk:export bulk:roster bulk:status bulk:template doctor
     documents:download documents:link envelopes:download envelopes:evidence envelopes:get
     envelopes:list envelopes:watch find late report
     templates:get templates:list`),
@@ -176,7 +176,7 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
   mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind
     envelopes:replace envelopes:send mcp`),
   deletes: wordList('profiles:remove sandbox:reset'),
-  local: wordList(`autocomplete bulk:list bulk:show demo documents:verify
+  local: wordList(`autocomplete bulk:list demo documents:verify
     events:list events:show log profiles:add
     profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:decline
     sandbox:exec sandbox:mails sandbox:seed sandbox:sign sandbox:start

@@ -81,9 +81,8 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
     mails: ({ waitMs, ...filter }: MailFilter) =>
       get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
-    /** Loads a seed, with its PDFs in base64. */
-    seed: (body: Record<string, unknown>) =>
-      postFor('/seed', body, seededSchema, 'the result of loading a seed'),
+    /** Loads a seed. */
+    seed: (body: object) => postFor('/seed', body, seededSchema, 'the result of loading a seed'),
     /** Fails if the server isn't a sandbox. */
     async status(): Promise<void> {
       readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);

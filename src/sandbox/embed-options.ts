@@ -37,8 +37,6 @@ export interface SandboxSeed {
               role?: string | undefined;
             }[]
           | undefined;
-        /** The path of a PDF with the template's pages, relative to the seed file, or to the current folder without one. */
-        pdf?: string | undefined;
       }[]
     | undefined;
   organisations?: { id: string; name: string }[] | undefined;

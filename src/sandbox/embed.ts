@@ -236,7 +236,7 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
       call(async () => {
         const seed = await readSeed(source);
         try {
-          return await control.seed(seed);
+          return await control.seed(seed.seed);
         } catch (error) {
           throw error instanceof ApiError && error.details ? seed.mistakes(error.details) : error;
         }
@@ -250,7 +250,7 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
     snapshot: (name) =>
       call(async () => {
         checkType('name', name, 'string');
-        return (await control.saveSnapshot(name)).name;
+        return control.saveSnapshot(name);
       }),
     restore: (name) =>
       call(async () => {

@@ -20,7 +20,8 @@ import { type Service, type ServiceOptions, startService } from './service/serve
  * bucket with its files, and the documents it draws.
  */
 
-export interface SandboxOptions extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId'> {
+export interface SandboxOptions
+  extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId' | 'seed'> {
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
@@ -55,6 +56,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   try {
     const service = await startService({
       ...options,
+      seed: options.seed?.seed,
       documents: createDocumentMaker({
         sealFolder: options.dataDir,
         hasBuiltIn: options.hasBuiltInTemplates ?? true,
@@ -159,8 +161,6 @@ const NO_OBJECTS: ObjectWriter = {
   put: () => Promise.resolve(),
   get: () => Promise.resolve(null),
   clear: () => Promise.resolve(),
-  save: () => Promise.resolve(),
-  restore: () => Promise.resolve(),
   onMiss: () => undefined,
 };
 

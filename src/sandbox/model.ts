@@ -30,17 +30,8 @@ export interface FieldRecord {
 /** The height in points above which a text box can have several lines. */
 export const MIN_MULTILINE_HEIGHT = 30;
 
-/** The limits of an uploaded PDF: bytes, pages, and the sides of a page in points. */
-export const UPLOAD = { bytes: 10_000_000, pages: 100, shortest: 72, longest: 5_000 } as const;
-
-/** The size of a page as a viewer shows it, in points. */
-export interface PageSize {
-  width: number;
-  height: number;
-}
-
-/** The pages of a PDF, or a sentence with the reason why it can't be used for a template. */
-export type Inspection = { pages: PageSize[] } | { problem: string };
+/** The maximum number of pages of a template. */
+export const MAX_PAGES = 100;
 
 export interface TemplateRecord {
   id: string;
@@ -53,10 +44,6 @@ export interface TemplateRecord {
   active: boolean;
   createdAt: string;
   updatedAt: string;
-  /**
-   * The owner of the uploaded PDF (null: visible to every organization) and the sizes of its pages. Absent if the sandbox draws the pages.
-   */
-  upload?: { orgId: string | null; pages: PageSize[] };
   /** True for a stand-in for another account's template: the fields are real, and the pages are drawn here and marked STAND-IN. */
   standIn?: boolean;
 }
@@ -115,8 +102,8 @@ export interface EnvelopeRecord extends SandboxEnvelope {
   signers: SignerRecord[];
   webhookSecret: string | null;
   history: HistoryEntry[];
-  /** The documents of a seeded envelope, which are drawn when they are first requested. */
-  owedPapers?: DocumentKind[];
+  /** The documents of a seeded or restored envelope, which are drawn when they are first requested. */
+  pendingDocuments?: DocumentKind[];
 }
 
 /** An organization that was given a name. */
@@ -153,9 +140,6 @@ export interface ObjectWriter {
   get(key: string): Promise<Uint8Array | null>;
   /** Deletes the objects that were put here and that no other client has replaced: all of them, or those with the given keys. */
   clear(keys?: readonly string[]): Promise<void>;
-  /** Saves the objects that were put here to a folder; `restore` brings exactly those back. Objects of other clients are kept. */
-  save(folder: string): Promise<void>;
-  restore(folder: string): Promise<void>;
   /**
    * Calls `listener` for each read by other clients of a key without an object, before the response. The listener returns true if the
    * object exists now.
@@ -180,35 +164,13 @@ export interface CertificateInput {
 }
 
 /** Ways to tamper with a sealed document; docs/sandbox.md describes each. */
-export const TAMPERINGS = [
-  ...[
-    'changedText',
-    'changedSignature',
-    'changedCertificate',
-    'changedAttributes',
-    'cutShort',
-    'appendedBytes',
-  ],
-  ...['replacedPage', 'addedNote', 'addedAppearance', 'newCatalog', 'fakeValidationData', 'droppedSignature'],
-  ...[
-    'emptiedField',
-    'wrappedSignature',
-    'shiftedByteRange',
-    'emptyByteRange',
-    'noByteRange',
-    'repeatedByteRange',
-  ],
-  ...['emptyContents', 'zeroContents', 'nullContents', 'trailingBytes', 'foreignSignature'],
-  ...['otherSeal', 'strippedSeal'],
-] as const;
+export const TAMPERINGS = ['changedText', 'appendedBytes', 'otherSeal', 'strippedSeal'] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
 /** Draws documents. Passed to the service so that it doesn't depend on a PDF library. */
 export interface DocumentMaker {
-  /** Checks whether a template can be created from a file. */
-  inspect(file: Uint8Array): Promise<Inspection>;
-  /** Draws document.pdf: the template's own pages with empty fields. `upload` is the template's uploaded PDF, if it has one. */
-  document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
+  /** Draws document.pdf: the template's own pages with empty fields. */
+  document(template: TemplateRecord): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
   /** Returns a sealed document after tampering; one without a seal is returned unchanged. */

@@ -30,7 +30,7 @@ export async function accountEnvelopes(
   const isHit = (one: IndexedEnvelope, snapshot: Snapshot) => snapshot.isHit(one, serviceClock.now());
   const snapshot = await index.refreshAll(selection, {
     ...options,
-    mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && isHit(one, known),
+    mayHaveChanged: (one, known) => !isTerminal(one.status) && isHit(one, known),
   });
   const entries = [...snapshot.known.values()].filter((one) => scope === 'all' || isHit(one, snapshot));
   // The snapshot also contains the envelopes that replace those of the run.

@@ -16,10 +16,19 @@ export interface Dialect {
   isNamed: boolean;
 }
 
-/** Detects the dialect from the beginning of the text. */
-export function dialectOf(head: string): Dialect {
+/** Detects the dialect from the beginning of the text, unless the delimiter is given. */
+export function dialectOf(head: string, delimiter?: string): Dialect {
   const named = /^sep=(.)(?:[\r\n]|$)/.exec(head)?.[1];
-  return { delimiter: named ?? delimiterOf(head), isNamed: named !== undefined };
+  return { delimiter: delimiter ?? named ?? delimiterOf(head), isNamed: named !== undefined };
+}
+
+/** Returns the cells as a record of CSV text. */
+export function csvRecord(cells: readonly string[], delimiter: string): string {
+  return `${cells.map((cell) => csvCell(cell, delimiter)).join(delimiter)}\r\n`;
+}
+
+function csvCell(text: string, delimiter: string): string {
+  return text.includes(delimiter) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Returns the delimiter that occurs most often in the header, outside quotes. */
@@ -90,7 +99,7 @@ export async function* csvRecords(
   }
 }
 
-export function isBlank(cells: readonly string[]): boolean {
+function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === '');
 }
 

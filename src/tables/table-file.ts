@@ -9,9 +9,11 @@ export interface FileSource {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** How to read a file: the values of the flags `--encoding` and `--sheet`. */
+/** How to read a file: the values of the flags `--encoding`, `--delimiter`, and `--sheet`. */
 export interface ReadOptions {
   encoding?: string | undefined;
+  /** The delimiter of CSV; detected from the header if it is undefined. */
+  delimiter?: string | undefined;
   sheet?: string | undefined;
   /** How the file was read before. Used if neither flag is given and the file itself doesn't show it. */
   before?: { encoding: string; sheet?: string | undefined } | undefined;
@@ -23,9 +25,7 @@ export type TableFile = TextFile | SheetFile;
 export interface TextFile {
   kind: 'text';
   encoding: string;
-  /** Length of the byte order mark, in bytes. */
-  mark: number;
-  bytes: AsyncIterable<Uint8Array>;
+  hasByteOrderMark: boolean;
   text: AsyncIterable<string>;
 }
 
@@ -68,7 +68,12 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
     });
   const used = mark?.encoding ?? encoding ?? encodingBefore(start, options);
   if (!used.startsWith('utf-16') && start.includes(0)) throw await otherEncoding(name, used, start);
-  return { kind: 'text', encoding: used, mark: mark?.length ?? 0, bytes: all, text: textOf(all, name, used) };
+  return {
+    kind: 'text',
+    encoding: used,
+    hasByteOrderMark: mark !== undefined,
+    text: textOf(all, name, used),
+  };
 }
 
 /**

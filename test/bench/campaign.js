@@ -19,13 +19,13 @@ export async function benchCampaign({ rows = 10_000 } = {}) {
     const { baseUrl, apiKey } = sandbox.ready;
     const env = { ...homeIn(folder), ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
     const esign = (...words) => run(process.execPath, [BIN, 'bulk', ...words], { env, stdout: 'pipe' });
-    await esign('create', file, '--template', 'tmpl_nda', '--send', '--yes', '--json', '--reserve', '0');
-    const { printed } = await esign('status', '--last', '--json');
+    await esign('create', file, '--template', 'tmpl_nda', '--send', '--yes', '--json');
+    const { printed } = await esign('status', '--json');
     const reported = JSON.parse(printed).length;
     if (reported !== rows) throw new Error(`bulk status reported ${reported} of ${rows} rows`);
     const seen = await inTurn(ROUNDS, {
-      'bulk status': () => esign('status', '--last', '--json'),
-      'bulk export --into': () => esign('export', '--last', '--into', file),
+      'bulk status': () => esign('status', '--json'),
+      'bulk export --into': () => esign('export', '--into', file),
       copy: () => run(process.execPath, ['-e', COPY, file], { stdout: 'pipe' }),
     });
     const perRow = (name) => seen[name].map(({ ms }) => ms / rows);

@@ -61,7 +61,7 @@ async function bulkRows(most) {
       const lines = Array.from({ length: count }, (_, row) => `p${row}@example.com,Signer ${row}`);
       await writeFile(file, `email,name\n${lines.join('\n')}\n`);
       const words = ['bulk', 'create', file, '--template', 'tmpl_nda', '--send', '--yes', '--json'];
-      taken.push(await run(process.execPath, [BIN, ...words, '--reserve', '0'], { env }));
+      taken.push(await run(process.execPath, [BIN, ...words], { env }));
     }
     return growthOf('bulk create', 'rows', counts, taken);
   } finally {

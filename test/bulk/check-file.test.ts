@@ -200,7 +200,6 @@ describe('a CSV file', () => {
     const plain = await check('email\na@b.c\n');
     expect(report.problems.count).toBe(0);
     expect(rows).toEqual(plain.rows);
-    expect(report.fingerprint).toBe(plain.report.fingerprint);
   });
 
   it.each([

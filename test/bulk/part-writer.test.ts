@@ -8,12 +8,12 @@ async function written(outIsTty: boolean, text: string): Promise<string> {
     return Promise.resolve();
   };
   const writer = partWriter({ outIsTty, out });
-  await writer.write(Buffer.from(text));
+  await writer.write(text);
   await writer.end();
   return Buffer.concat(pieces).toString();
 }
 
-it('prints the bytes as they are in a pipe, and nothing that acts on a terminal', async () => {
+it('prints the text as it is in a pipe, and nothing that acts on a terminal', async () => {
   const row = 'Zoë,\u001b]52;c;eA==\u0007\u009b2J\u202e\n';
   expect(await written(false, row)).toBe(row);
   const shown = await written(true, row);

@@ -227,8 +227,10 @@ export class Runs {
         mode,
         baseUrl: 'http://127.0.0.1/api/v1',
         profile: null,
-        fingerprint: 'x',
         ownRequestIds: options.requestIds ? rows : 0,
+        account: this.client.account,
+        again: false,
+        source: { format: 'csv', encoding: 'utf-8' },
       },
       knownEntries(known),
     );

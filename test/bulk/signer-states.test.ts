@@ -40,7 +40,7 @@ describe('the states of signers', () => {
     [
       'a decline',
       { status: 'DECLINED', signers: [signed(1), { status: 'DECLINED' }, pending(3)] },
-      ['signed', 'declined', 'declined'],
+      ['signed', 'declined', 'waiting'],
     ],
     ['an expiry', { status: 'EXPIRED', signers: [signed(1), asked(2)] }, ['signed', 'expired']],
     ['a cancellation', { status: 'CANCELLED', signers: [signed(1), asked(2)] }, ['signed', 'cancelled']],

@@ -137,7 +137,7 @@ describe('a disk that fails at any step', needsInjection, () => {
     for await (const run of strike(home, fault, send, Math.min(CALLS, 6))) {
       strikes++;
       expectWords(run, fault);
-      await home.run`bulk resume --last`;
+      await home.run`bulk resume --yes`;
       const { mails } = await holdingsOf(sandbox);
       const sent = [...mails].filter(([to]) => to.endsWith(`@${fault.toLowerCase()}${turn}.example`));
       // Either the run had begun and was resumed to its end, or nothing had been sent and it starts from scratch.
@@ -202,7 +202,7 @@ describe.skipIf(!canMount)('a full disk', () => {
       expect(run.stderr).toMatch(/disk is full/);
       expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
       const begun = (await home.run`bulk list -q`).stdout !== '';
-      run = await onSmallDisk(home, home.path('state'), kib, begun ? ['bulk', 'resume', '--last'] : send);
+      run = await onSmallDisk(home, home.path('state'), kib, begun ? ['bulk', 'resume', '--yes'] : send);
     }
     expect(stops).toBeGreaterThan(1);
     const { mails, drafts } = await holdingsOf(sandbox);

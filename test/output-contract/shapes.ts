@@ -106,18 +106,18 @@ const rowError = z.nullable(
   z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
 );
 const row = z.object({
-  run: text,
+  run: maybe,
   row: count,
+  line: z.nullable(count),
   requestId: maybe,
   ok: z.boolean(),
   envelopeId: maybe,
   status: maybe,
   error: rowError,
-  line: z.optional(count),
-  signers: z.optional(z.array(z.object({ email: text, name: text }))),
 });
 const statusLine = z.object({
   row: z.nullable(count),
+  line: z.nullable(count),
   requestId: maybe,
   envelopeId: maybe,
   envelopeStatus: maybe,
@@ -135,68 +135,12 @@ const run = {
   id: text,
   file: text,
   createdAt: text,
-  state: z.enum(['running', 'interrupted', 'finished']),
+  state: z.enum(['running', 'interrupted', 'paused', 'finished', 'cancelled']),
   total: count,
   done: count,
   failed: count,
-  existing: count,
 };
-const runDetails = z.object({
-  ...run,
-  mode: z.enum(['draft', 'two-step', 'one-step']),
-  signers: count,
-  drafts: count,
-  unknown: count,
-  finishedAt: maybe,
-  baseUrl: text,
-  profile: maybe,
-  waves: z.nullable(z.object({ current: count, sizes: z.array(count) })),
-  results: text,
-  seconds: z.array(z.object({ row: count, id: text, status: text })),
-  failures: z.array(row),
-});
-const forecast = z.object({
-  envelopes: count,
-  signers: count,
-  emails: count,
-  requests: count,
-  seconds: count,
-  failed: z.array(
-    z.object({
-      line: count,
-      error: z.object({
-        code: text,
-        message: text,
-        status: z.nullable(count),
-        details: z.nullable(z.record(text, z.array(text))),
-      }),
-    }),
-  ),
-  expected: z.object({
-    completed: count,
-    declined: count,
-    expired: count,
-    day50: z.nullable(z.number()),
-    day90: z.nullable(z.number()),
-  }),
-  basis: z.enum(['template+role', 'template', 'account', 'default']),
-  realRequests: z.object({ GET: count }),
-  plan: maybe,
-  sentThisMonth: count,
-  skipped: count,
-  late: z.array(
-    z.object({
-      line: count,
-      email: text,
-      name: text,
-      role: text,
-      waitingMs: z.number(),
-      usualMs: z.number(),
-    }),
-  ),
-  caveats: z.array(text),
-});
-const rehearsal = z.object({
+const preview = z.object({
   dryRun: z.literal(true),
   file: text,
   rows: count,
@@ -204,7 +148,7 @@ const rehearsal = z.object({
   existing: count,
   send: z.boolean(),
   requests: count,
-  first: z.object({ line: count, subject: maybe, message: maybe }),
+  first: z.object({ line: z.nullable(count), subject: maybe, message: maybe }),
 });
 
 const event = z.object({
@@ -513,10 +457,9 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
-  'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
-  'bulk:export': { rows: lines(row) },
+  'bulk:create': { rows: lines(row), dryRun: value(preview, '--dry-run') },
+  'bulk:export': { rows: value(z.array(row)) },
   'bulk:list': { list: value(z.array(z.object(run))) },
-  'bulk:rehearse': { result: value(forecast) },
   'bulk:roster': {
     lines: value(
       z.array(
@@ -540,16 +483,14 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         dryRun: z.literal(true),
         run: text,
         file: text,
-        wave: z.union([count, z.null()]),
         rows: count,
         signers: count,
         send: z.boolean(),
         requests: count,
       }),
-      '--dry-run; wave is null for a run without waves',
+      '--dry-run',
     ),
   },
-  'bulk:show': { run: value(runDetails) },
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
-import type { RowResult } from '../../src/bulk/results.ts';
-import type { RunDetails } from '../../src/bulk/run-list.ts';
-import { renderRun, runList } from '../../src/commands/bulk/view.ts';
+import type { RunSummary } from '../../src/bulk/run-list.ts';
+import { runList } from '../../src/commands/bulk/view.ts';
 import { renderCheck, renderVerdict } from '../../src/commands/doctor/command.ts';
 import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
 import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
@@ -109,7 +108,7 @@ const template: Template = {
   ],
   updatedAt: '2025-03-03T09:00:00Z',
 };
-const run: RunDetails = {
+const run: RunSummary = {
   id: 'run-20261121-075034145-20cb05fc',
   file: 'leases-of-the-whole-quarter.csv',
   createdAt: '2026-11-21T07:50:34.192Z',
@@ -117,31 +116,6 @@ const run: RunDetails = {
   total: 10_000,
   done: 7_412,
   failed: 1,
-  existing: 0,
-  mode: 'two-step',
-  signers: 20_000,
-  drafts: 3,
-  unknown: 1,
-  finishedAt: null,
-  baseUrl: 'https://api.example.com/api/v1',
-  profile: 'acme',
-  waves: null,
-  results: '/home/ada/.local/state/esign/bulk/run-20261121-075034145-20cb05fc/results.csv',
-  seconds: [],
-};
-const failure: RowResult = {
-  run: run.id,
-  row: 17,
-  requestId: 'lease-17',
-  ok: false,
-  envelopeId: null,
-  status: null,
-  error: {
-    code: 'VALIDATION_ERROR',
-    message: 'Validation failed',
-    status: 400,
-    details: { 'signers.0.email': ['Must be a valid email address'] },
-  },
 };
 const record: EventRecord = {
   deliveryId: 'dlv_b697fcd16fcaddec2e',
@@ -257,7 +231,6 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   template: (columns) =>
     renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
   'run-list': (columns) => listed([run, { ...run, state: 'finished' }], runList(now), columns),
-  run: (columns) => renderRun(run, [failure], terminalOf(columns)),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),
   history: (columns) =>

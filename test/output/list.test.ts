@@ -120,6 +120,7 @@ describe('untrusted text in a list', () => {
   const result: RowResult = {
     run: 'run-1',
     row: 1,
+    line: 2,
     requestId: hostile,
     ok: false,
     envelopeId: hostile,

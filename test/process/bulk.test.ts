@@ -39,7 +39,7 @@ it('emails each signer exactly once if a run is killed and resumed', async () =>
   await run.stop('SIGKILL');
   gate.open();
   expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'interrupted', total: 100 }]);
-  expect((await home.run`bulk resume --last --json`).code).toBe(0);
+  expect((await home.run`bulk resume --yes --json`).code).toBe(0);
   const { mails, drafts } = await holdingsOf(sandbox);
   expect([sorted(mails), drafts]).toEqual([once(100), 0]);
 });
@@ -50,7 +50,7 @@ it('works on a run in one process at a time, and stops cleanly on Ctrl-C', async
   const running = home.start(send);
   running.child.stdout?.resume();
   await held;
-  const second = await home.run`bulk resume --last --json`;
+  const second = await home.run`bulk resume --yes --json`;
   expect(reportedError(second)).toMatchObject({ code: 'USAGE', exitCode: 2 });
   expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'running' }]);
   expect(await running.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });

@@ -26,7 +26,7 @@ const once = (name: string, count: number) =>
 const create = (...flags: string[]) =>
   home.run(argv`bulk create rows.csv --template tmpl_nda --yes --json ${flags}`);
 const send = (...flags: string[]) => create('--send', ...flags);
-const resume = (...flags: string[]) => home.run(argv`bulk resume --last --json ${flags}`);
+const resume = (...flags: string[]) => home.run(argv`bulk resume --yes --json ${flags}`);
 const rowsIn = (stdout: string) =>
   jsonLines(stdout)
     .filter(isRecord)
@@ -50,9 +50,19 @@ describe('bulk create', () => {
     const { id, ...run } = await lastRun();
     expect(run).toMatchObject({ file: 'rows.csv', state: 'finished', total: 2, done: 2, failed: 0 });
     const [first, second] = rowsIn(stdout);
+    expect(Object.keys(first ?? {})).toEqual([
+      'run',
+      'row',
+      'line',
+      'requestId',
+      'ok',
+      'envelopeId',
+      'status',
+      'error',
+    ]);
     expect([first, second]).toMatchObject([
-      { run: id, row: 1, requestId: 'deal-1', ok: true, status: 'SENT', error: null },
-      { run: id, row: 2, requestId: 'deal-2', ok: true, status: 'SENT', error: null },
+      { run: id, row: 1, line: 2, requestId: 'deal-1', ok: true, status: 'SENT', error: null },
+      { run: id, row: 2, line: 4, requestId: 'deal-2', ok: true, status: 'SENT', error: null },
     ]);
     expect(await home.object`envelopes get ${String(first?.envelopeId)}`).toMatchObject({
       subject: 'Lease, signed\nsoon',
@@ -113,6 +123,24 @@ describe('bulk create', () => {
       expect((await home.run`bulk create ${name} --dry-run`).code).toBe(0);
       expect((await home.run`bulk template ${name}`).code).toBe(2);
     }
+    expect((await home.run`bulk template example.xlsx`).code).toBe(2);
+  });
+
+  it('stops if the first 20 rows all fail with one code', async () => {
+    await people('bad', 100);
+    relay.intervene = refuses('bad');
+    const { code, stderr } = await send();
+    expect([code, jsonLines(stderr)]).toMatchObject([10, [{ error: { code: 'ALL_ROWS_FAIL' } }]]);
+    expect(creates().length).toBeLessThan(60);
+    expect(await lastRun()).toMatchObject({ state: 'interrupted' });
+  });
+
+  it('does not stop if other rows succeed', async () => {
+    await people('some', 40);
+    relay.intervene = ({ method, body }) =>
+      method === 'POST' && /some\d*[1-9]@/.test(body) ? { status: 400, code: 'VALIDATION_ERROR' } : undefined;
+    expect((await send()).code).toBe(10);
+    expect(await lastRun()).toMatchObject({ state: 'finished', done: 4, failed: 36 });
   });
 });
 
@@ -158,10 +186,77 @@ describe('an interrupted run', () => {
     await people('away', 3);
     relay.intervene = keyRevokedAfter(1);
     await send();
-    const elsewhere = await home.run(argv`bulk resume --last --json`, {
+    const elsewhere = await home.run(argv`bulk resume --yes --json`, {
       env: { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: 'sk_0123456789' },
     });
     expect(reportedError(elsewhere)).toMatchObject({ exitCode: 2, code: 'USAGE' });
+  });
+});
+
+describe('a run with --first', () => {
+  it('sends the first rows and is paused; each resume sends the next ones', async () => {
+    await people('first', 7);
+    expect((await send('--first', '2')).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ state: 'paused', total: 7, done: 2 });
+    expect(await relay.emails()).toEqual(once('first', 2));
+    const asked = await home.run`bulk resume --json`;
+    expect(reportedError(asked)).toMatchObject({ exitCode: 2, code: 'USAGE' });
+    expect((await resume('--first', '3')).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('first', 5));
+    expect(await lastRun()).toMatchObject({ state: 'paused' });
+    expect((await resume()).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ state: 'finished', done: 7 });
+    expect(await relay.emails()).toEqual(once('first', 7));
+  });
+
+  it('finishes them and stops if it was interrupted during the first rows', async () => {
+    await people('pause', 10);
+    relay.intervene = keyRevokedAfter(2);
+    await send('--first', '5');
+    relay.intervene = () => undefined;
+    expect(await lastRun()).toMatchObject({ state: 'interrupted' });
+    expect((await resume()).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ state: 'paused', done: 5 });
+    expect(await relay.emails()).toEqual(once('pause', 5));
+    expect((await resume()).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('pause', 10));
+  });
+
+  it('counts only rows that are not sent yet', async () => {
+    await people('next', 2);
+    await send();
+    await people('next', 6);
+    expect((await send('--first', '2')).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('next', 4));
+  });
+});
+
+describe('a run whose envelopes are canceled', () => {
+  it('has ended for good, and the list can be sent again', async () => {
+    await people('end', 6);
+    await send('--first', '2');
+    expect((await home.run`envelopes cancel --run last --yes --json`).code).toBe(0);
+    expect(await lastRun()).toMatchObject({ state: 'cancelled', done: 2 });
+    const resumed = await resume();
+    expect(reportedError(resumed)).toMatchObject({ exitCode: 5, code: 'INVALID_STATE' });
+    // Nobody is emailed twice, as long as --again is not given.
+    const { code, stdout } = await send();
+    expect([code, rowsIn(stdout).map(({ status }) => status)]).toEqual([
+      0,
+      ['EXISTING', 'EXISTING', 'SENT', 'SENT', 'SENT', 'SENT'],
+    ]);
+    expect(await relay.emails()).toEqual(once('end', 6));
+  });
+
+  it('also ends if nothing was created, or drafts are left', async () => {
+    await people('none', 4);
+    relay.intervene = keyRevokedAfter(0);
+    await send();
+    relay.intervene = () => undefined;
+    await home.run`envelopes cancel --run last --yes`;
+    expect(await lastRun()).toMatchObject({ state: 'cancelled' });
+    expect((await send()).code).toBe(0);
+    expect(await relay.emails()).toEqual(once('none', 4));
   });
 });
 
@@ -177,6 +272,11 @@ describe('a list that is run again', () => {
     expect(await relay.emails()).toEqual(once('fix', 3));
     const dry = await home.run`bulk create rows.csv --template tmpl_nda --send --dry-run --json`;
     expect(JSON.parse(dry.stdout)).toMatchObject({ rows: 0, existing: 3 });
+    // A list with nothing left to send leaves no run.
+    const { id } = await lastRun();
+    const third = await send();
+    expect(rowsIn(third.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'EXISTING', 'EXISTING']);
+    expect([third.code, (await lastRun()).id]).toEqual([0, id]);
     expect((await send('--again')).code).toBe(0);
     expect(Object.values(await relay.emails())).toEqual([2, 2, 2]);
   });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -45,10 +45,11 @@ describe('bulk status', () => {
       'signer1_email,signer1_name,signer1_order,signer2_email,signer2_name,signer2_order,signing_order\n';
     const list = header + [1, 2, 3, 4, 5].map(pair).join('');
     const { run, ids } = await sent(list, ...argv`--template tmpl_lease --allow-missing-roles`);
-    const [one = '', two = '', , four = ''] = ids;
+    const [one = '', two = '', three = '', four = ''] = ids;
     await home.run`sandbox sign ${one} --signer a1@example.com`;
     await home.run`sandbox sign ${one} --signer b1@example.com`;
     await home.run`sandbox sign ${two} --signer a2@example.com`;
+    await home.run`sandbox decline ${three} --signer a3@example.com --reason ${'salary is wrong'}`;
     await home.run`envelopes cancel ${four}`;
     const lines = await status([run]);
     expect(statesOf(lines)).toEqual([
@@ -56,7 +57,7 @@ describe('bulk status', () => {
       [1, 'b1@example.com', 'signed'],
       [2, 'a2@example.com', 'signed'],
       [2, 'b2@example.com', 'waiting'],
-      [3, 'a3@example.com', 'waiting'],
+      [3, 'a3@example.com', 'declined'],
       [3, 'b3@example.com', 'later'],
       [4, 'a4@example.com', 'cancelled'],
       [4, 'b4@example.com', 'cancelled'],
@@ -72,7 +73,9 @@ describe('bulk status', () => {
       signedAt: null,
       error: null,
     });
-    expect(await status(argv`${run} --only waiting,later`)).toHaveLength(5);
+    expect(lines[4]?.error).toMatchObject({ message: 'salary is wrong' });
+    expect(lines.map(({ line }) => line)).toEqual([2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
+    expect(await status(argv`${run} --only waiting,later`)).toHaveLength(4);
     expect(linesOf((await home.run`bulk status ${run} --only signed -q`).stdout)).toEqual([one, two]);
     const csv = await home.run`bulk status --only cancelled --csv --fields row,email`;
     expect(linesOf(csv.stdout)).toEqual(['row,email', '4,a4@example.com', '4,b4@example.com']);
@@ -128,8 +131,10 @@ describe('bulk status', () => {
   it('refuses a state and a run that do not exist', async () => {
     const wrong = await home.run`bulk status --only wating --json`;
     expect([wrong.code, reportedError(wrong).hint]).toEqual([2, expect.stringContaining('waiting')]);
-    const unknown = await home.run`bulk status run-20200101-000000000-aaaaaaaa --json`;
-    expect([unknown.code, reportedError(unknown).code]).toEqual([4, 'NOT_FOUND']);
+    for (const words of ['status', 'export', 'resume'].map((word) => ['bulk', word, 'run-20200101-0-a'])) {
+      const unknown = await home.run([...words, '--json']);
+      expect([words, unknown.code, reportedError(unknown).code]).toEqual([words, 4, 'NOT_FOUND']);
+    }
   });
 });
 
@@ -139,8 +144,9 @@ describe('bulk list', () => {
     const next = await sent(people('L2'), '--template', 'tmpl_nda');
     const ids = linesOf((await home.run`bulk list -q -L 2`).stdout);
     expect(ids).toEqual([next.run, run]);
-    expect(await home.json`bulk list -L 1`).toMatchObject([
-      { id: next.run, file: 'list.csv', state: 'finished', total: 1, done: 1, failed: 0 },
+    const createdAt = expect.stringMatching(/^20\d\d-/) as unknown;
+    expect(await home.json`bulk list -L 1`).toEqual([
+      { id: next.run, file: 'list.csv', createdAt, state: 'finished', total: 1, done: 1, failed: 0 },
     ]);
   });
 });
@@ -171,16 +177,24 @@ describe('bulk export', () => {
     ]);
     expect(table(stdout, ';')[3]?.esign_signed_at).toMatch(/^20\d\d-/);
     expect(table(stdout, ';')[0]?.esign_waiting_for).toBe('Bo');
+    expect(table(stdout, ';')[1]).toMatchObject({
+      name: 'Zoë; Z',
+      esign_error: expect.stringContaining('no') as unknown,
+    });
+    expect(stdout.startsWith(`\ufeff${header};Notiz;esign_row_status;`)).toBe(true);
   });
 
   it('keeps only rows without an envelope with --failed, which can be sent once they are fixed', async () => {
     relay.intervene = refuses('f2@');
     await sent(people('F1', 'F2'), '--template', 'tmpl_nda');
     relay.intervene = () => undefined;
-    const failed = await home.run`bulk export --into list.csv --failed`;
-    expect(table(failed.stdout)).toMatchObject([{ email: 'f2@example.com', esign_row_status: 'failed' }]);
-    expect(table(failed.stdout)[0]?.esign_error).toContain('VALIDATION_ERROR');
-    await writeFile(home.path('fixed.csv'), failed.stdout);
+    expect((await home.run`bulk export --into list.csv --failed -o fixed.csv`).code).toBe(0);
+    const failed = table(await readFile(home.path('fixed.csv'), 'utf8'));
+    expect(failed).toMatchObject([{ email: 'f2@example.com', esign_row_status: 'failed' }]);
+    expect(failed[0]?.esign_error).toContain('VALIDATION_ERROR');
+    expect(await home.json`bulk export --failed`).toMatchObject([
+      { row: 2, error: { code: 'VALIDATION_ERROR' } },
+    ]);
     expect((await home.run`bulk create fixed.csv --template tmpl_nda --send --yes`).code).toBe(0);
     expect(await relay.emails()).toEqual({ 'f1@example.com': 1, 'f2@example.com': 1 });
   });
@@ -193,11 +207,9 @@ describe('bulk export', () => {
     const book = xlsxOf({ sheets: { People: rows } });
     await writeFile(home.path('s.xlsx'), book);
     await home.run`bulk create s.xlsx --template tmpl_nda --send --yes`;
-    const { code, stdout } = await home.run`bulk export --into s.xlsx --delimiter semicolon`;
+    const { code, stdout } = await home.run`bulk export --into s.xlsx`;
     expect([code, stdout.charCodeAt(0)]).toEqual([0, 0xfeff]);
-    expect(table(stdout, ';')).toMatchObject([
-      { name: 'Zoë', 'meta.iban': '0012', esign_row_status: 'waiting' },
-    ]);
+    expect(table(stdout)).toMatchObject([{ name: 'Zoë', 'meta.iban': '0012', esign_row_status: 'waiting' }]);
   });
 });
 
@@ -222,7 +234,7 @@ describe('bulk roster', () => {
       { row: 4, state: 'never', envelopeId: null },
     ]);
     const missing = await home.run`bulk roster all.csv --template tmpl_nda --missing`;
-    expect(table(missing.stdout, ';').map(({ email }) => email)).toContain('dan@example.com');
+    expect(table(missing.stdout, ';').map(({ email }) => email)).toEqual(['dan@example.com']);
     const words = argv`bulk create - --template tmpl_nda --send --yes --json`;
     expect((await home.run(words, { input: missing.stdout })).code).toBe(0);
     const none = await home.run`bulk roster all.csv --template tmpl_nda --missing`;

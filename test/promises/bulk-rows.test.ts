@@ -37,7 +37,7 @@ describe('a file with problems', () => {
   });
 
   it('shows fifty problems at most, and the number of the others', async () => {
-    await given('rows.csv', `email\n${'bad\n'.repeat(70)}`);
+    await given('rows.csv', `email\n${Array.from({ length: 70 }, (_, n) => `bad${n}\n`).join('')}`);
     const { stderr } = await home.run`bulk create rows.csv --template tmpl_nda`;
     expect(linesOf(stderr).filter((line) => line.startsWith('rows.csv:'))).toHaveLength(50);
     expect(stderr).toContain('and 20 more');
@@ -73,6 +73,15 @@ describe('a file with problems', () => {
     expect(stderr).toMatch(/^rows\.csv:2: .*ada@gmial\.com.* gmail\.com\?$/m);
     expect(stderr).toMatch(/1 signer has no name/);
   });
+});
+
+it('says once what every row lacks, and shows all problems in one round', async () => {
+  await given('rows.csv', 'email,role\na@b.c,Tennant\nbad,Tenant\nc@b.c,Tenant\n');
+  const run = await home.run`bulk create rows.csv --json`;
+  const { message } = reportedError(run);
+  expect(linesOf(String(message)).filter((line) => line.includes('template'))).toHaveLength(1);
+  const roles = reportedError(await home.run`bulk create rows.csv --template tmpl_lease --json`);
+  expect(String(roles.message)).toMatch(/rows\.csv:3 email: "bad"[\s\S]*rows\.csv:2 role: .*"Tennant"/);
 });
 
 describe('a spreadsheet', () => {
@@ -120,7 +129,7 @@ describe('a spreadsheet', () => {
     });
     await service.server.close();
     expect(code).toBe(10);
-    expect(linesOf((await home.run`bulk export --csv`).stdout)).toEqual([
+    expect(linesOf((await home.run`bulk export`).stdout)).toEqual([
       'row,request_id,envelope_id,status,error',
       `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
       "2,'-2+3,,,'+CMD: no",

@@ -45,13 +45,11 @@ const RUNS: Readonly<Record<string, string>> = {
   api: 'api POST /esign/envelopes/DRAFT/send',
   autocomplete: 'autocomplete bash',
   'bulk:create': 'bulk create rows.csv --send --again --yes',
-  'bulk:export': 'bulk export --last --into rows.csv',
+  'bulk:export': 'bulk export --into rows.csv',
   'bulk:list': 'bulk list',
-  'bulk:rehearse': 'bulk rehearse rows.csv',
-  'bulk:resume': 'bulk resume --last',
+  'bulk:resume': 'bulk resume --yes',
   'bulk:roster': 'bulk roster rows.csv --template tmpl_nda',
-  'bulk:show': 'bulk show --last',
-  'bulk:status': 'bulk status --last',
+  'bulk:status': 'bulk status',
   'bulk:template': 'bulk template other.csv --template tmpl_nda',
   doctor: 'doctor',
   'documents:download': 'documents download KEY --dir a --wait 0s',
@@ -98,15 +96,15 @@ beforeAll(async () => {
   );
   const done = await created('--send');
   await home.run`sandbox sign ${done}`;
-  // The run that `--last` refers to.
+  // The latest run.
   await home.run`bulk create rows.csv --yes`;
   key = String((await home.object`envelopes get ${done}`).signedDocumentStorageKey);
 });
 afterAll(() => home.close());
 
-/** A run with rows left to resume: it was stopped by its limit. */
+/** A run with rows left to resume. */
 const BEFORE: Readonly<Record<string, string>> = {
-  'bulk:resume': 'bulk create rows.csv --send --again --max-requests 1 --concurrency 1 --yes',
+  'bulk:resume': 'bulk create rows.csv --send --again --first 1 --yes',
 };
 
 async function run(id: string): Promise<{ mails: number; methods: string[]; printed: string }> {

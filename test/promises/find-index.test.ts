@@ -105,6 +105,13 @@ describe('the local index', () => {
     ['empty', (path) => writeFile(path, '')],
     ['from another version', (path) => writeFile(path, '{"journal":"envelope-index","version":99}\n')],
     [
+      'changed in one value',
+      async (path) => {
+        const text = await readFile(path, 'utf8');
+        await writeFile(path, text.replace(/"status":"SIGNED"(?!.*"status":"SIGNED")/, '"status":"SIGNET"'));
+      },
+    ],
+    [
       'cut off',
       async (path) => {
         const bytes = await readFile(path);

@@ -165,17 +165,15 @@ describe('the --json output', () => {
   it('validates the output of runs from a file', async () => {
     await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
-    await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '1', '--concurrency', '1'], 10);
-    await run('bulk:resume', 'dryRun', ['--last', '--dry-run']);
-    await run('bulk:resume', 'rows', ['--last']);
+    await run('bulk:create', 'rows', ['rows.csv', '--first', '1']);
+    await run('bulk:resume', 'dryRun', ['--dry-run']);
+    await run('bulk:resume', 'rows', ['--yes']);
     await run('bulk:list', 'list', []);
-    await run('bulk:show', 'run', ['--last']);
-    await run('bulk:status', 'signers', ['--last']);
-    await run('bulk:status', 'fields', ['--last', '--fields', 'email,state']);
-    await run('bulk:export', 'rows', ['--last']);
+    await run('bulk:status', 'signers', []);
+    await run('bulk:status', 'fields', ['--fields', 'email,state']);
+    await run('bulk:export', 'rows', []);
     await run('bulk:roster', 'lines', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:roster', 'fields', ['rows.csv', '--template', 'tmpl_nda', '--fields', 'email,state']);
-    await run('bulk:rehearse', 'result', ['rows.csv']);
   });
 
   it('validates the output of the log', async () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { Home, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 
 const home = new Home();
 afterAll(() => home.close());
@@ -16,6 +17,10 @@ describe('the sandbox', () => {
     const first = home.start`sandbox start --port 0 --json --data data`;
     const before = await first.object();
     const envelope = await home.object`${draft} ${three}`;
+    // A kill loses at most the last second.
+    await eventually(async () => {
+      expect(await readFile(home.path('data', 'state.jsonl'), 'utf8')).toContain(String(envelope.id));
+    });
     await first.stop('SIGKILL');
     const second = start('--data', 'data');
     const after = await second.object();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
-import { OPEN_POINTS } from '../../src/kernel/open-points.ts';
+import { CHOICES } from '../../src/sandbox/service/base/choices.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
 import {
@@ -31,16 +31,15 @@ const viewShape = z.strictObject({
       default: z.string(),
       values: z.array(z.string()).min(1),
       decides: z.string().min(20),
-      why: z.string().min(10),
     }),
   ),
 });
 const choicesOf = async (rig: Rig) => viewShape.parse((await rig.control('GET', '/choices')).body).data;
 
-test('GET /__sandbox/choices lists every choice with value, default, values, effect, and reason', async () => {
+test('GET /__sandbox/choices lists every choice with value, default, values, and effect', async () => {
   const rig = await started({ 'list-order': 'asc' });
   const listed = await choicesOf(rig);
-  expect(listed.map((one) => one.name)).toEqual(Object.keys(OPEN_POINTS));
+  expect(listed.map((one) => one.name)).toEqual(Object.keys(CHOICES));
   for (const one of listed) {
     expect(one.default).toBe(one.values[0]);
     expect(one.value).toBe(one.name === 'list-order' ? 'asc' : one.default);
@@ -48,29 +47,29 @@ test('GET /__sandbox/choices lists every choice with value, default, values, eff
 });
 
 test('POST /__sandbox/choices changes the given ones; reset returns to those of the start', async () => {
-  const rig = await started({ viewed: 'every' });
+  const rig = await started({ payload: 'type' });
   const value = async (name: string) => (await choicesOf(rig)).find((one) => one.name === name)?.value;
   await rig.control('POST', '/choices', { 'list-order': 'asc' });
-  expect([await value('list-order'), await value('viewed')]).toEqual(['asc', 'every']);
-  await rig.control('POST', '/choices', { viewed: 'once' });
-  expect([await value('list-order'), await value('viewed')]).toEqual(['asc', 'once']);
+  expect([await value('list-order'), await value('payload')]).toEqual(['asc', 'type']);
+  await rig.control('POST', '/choices', { payload: 'event' });
+  expect([await value('list-order'), await value('payload')]).toEqual(['asc', 'event']);
   await rig.control('POST', '/reset');
-  expect([await value('list-order'), await value('viewed')]).toEqual(['desc', 'every']);
+  expect([await value('list-order'), await value('payload')]).toEqual(['desc', 'type']);
 });
 
 test('An invalid choice is refused over HTTP, and none of the others is set', async () => {
   const rig = await startRig();
-  const wrong = { 'list-ordr': 'asc', viewed: 'never', 'list-items': 'summary', __proto__x: 'y' };
+  const wrong = { 'list-ordr': 'asc', payload: 'never', 'list-items': 'summary', __proto__x: 'y' };
   const error = errorIn(await rig.control('POST', '/choices', wrong));
   expect([error.is, error.details]).toEqual([
     '400 VALIDATION_ERROR',
     {
       'list-ordr': [expect.stringMatching(/"list-ordr"; .*list-order\?$/)],
-      viewed: [expect.stringMatching(/"never": .* once, every$/)],
+      payload: [expect.stringMatching(/"never": .* event, type$/)],
       __proto__x: [expect.stringContaining('Unknown choice')],
     },
   ]);
-  expect(errorIn(await rig.control('POST', '/choices', { viewed: 1 })).is).toBe('400 VALIDATION_ERROR');
+  expect(errorIn(await rig.control('POST', '/choices', { payload: 1 })).is).toBe('400 VALIDATION_ERROR');
   expect((await choicesOf(rig)).every((one) => one.value === one.default)).toBe(true);
 });
 
@@ -161,8 +160,17 @@ test('retry-after: on adds Retry-After in seconds to a 429, off does not', async
   expect(await (await limitedRig({ 'retry-after': 'on' }))()).toEqual([429, '7', reset]);
 });
 
-test('reset-header: milliseconds has exactly the same time', async () => {
-  expect(await (await limitedRig({ 'reset-header': 'milliseconds' }))()).toEqual([429, null, String(RESET)]);
+test('rate-headers: milliseconds has exactly the same time; missing leaves the headers out', async () => {
+  expect(await (await limitedRig({ 'rate-headers': 'milliseconds' }))()).toEqual([429, null, String(RESET)]);
+  expect(await (await limitedRig({ 'rate-headers': 'missing' }))()).toEqual([429, null, null]);
+});
+
+test('list-total: missing leaves out the totals of a list', async () => {
+  const rig = await started({ 'list-total': 'missing' });
+  await rig.create();
+  const { body } = await rig.api('GET', '/esign/envelopes');
+  expect(body).toMatchObject({ data: [{}], meta: { pagination: { page: 1, pageSize: 20 } } });
+  expect(JSON.stringify(body)).not.toContain('total');
 });
 
 test('template-roles: shown is the default; hidden omits fields that the document does not have', async () => {
@@ -253,9 +261,9 @@ test('finalisation: delayed keeps a fully signed envelope IN_PROGRESS, and compl
 });
 
 test('With every switch at its other value, an envelope still runs from creation to completion', async () => {
-  const others = Object.entries(OPEN_POINTS).flatMap(([name, { values }]): [string, string][] =>
-    name === 'byob' || values.length === 1 ? [] : [[name, values[1]]],
-  );
+  const others = Object.entries(CHOICES).flatMap(([name, { values }]): [string, string][] => [
+    [name, values[1]],
+  ]);
   const rig = await started(Object.fromEntries(others));
   const made = await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers: [ada, bob] });
   const { id } = z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data;

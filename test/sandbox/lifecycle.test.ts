@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnvelopeRecord } from '../../src/sandbox/model.ts';
-import { DEFAULT_RULES } from '../../src/sandbox/service/base/choices.ts';
 import { ApiError } from '../../src/sandbox/service/base/errors.ts';
 import { draftEnvelope } from '../../src/sandbox/service/engine/draft.ts';
 import type { LifecycleStep } from '../../src/sandbox/service/engine/lifecycle.ts';
@@ -27,10 +26,13 @@ const scenario = fc.record({
 function fresh(orders: (number | undefined)[], signingOrder: 'SEQUENTIAL' | 'PARALLEL'): EnvelopeRecord {
   let n = 0;
   const signers = orders.map((order) => ({ ...ada, ...(order === undefined ? {} : { order }) }));
-  return draftEnvelope('org_1', lease, { templateId: lease.id, signers, signingOrder }, START, {
-    randomId: () => `${n++}`,
-    rules: DEFAULT_RULES,
-  });
+  return draftEnvelope(
+    'org_1',
+    lease,
+    { templateId: lease.id, signers, signingOrder },
+    START,
+    () => `${n++}`,
+  );
 }
 
 /** Returns the step of an action, or null if it is refused. Any other failure fails the test. */

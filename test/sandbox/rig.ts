@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -103,16 +103,6 @@ export class MemoryObjects implements ObjectWriter {
     for (const key of keys) this.stored.delete(key);
     return Promise.resolve();
   }
-  readonly #saved = new Map<string, Map<string, Uint8Array>>();
-  save(folder: string): Promise<void> {
-    this.#saved.set(basename(dirname(folder)).replace(/^\.new-/, ''), new Map(this.stored));
-    return Promise.resolve();
-  }
-  restore(folder: string): Promise<void> {
-    this.stored.clear();
-    for (const [key, body] of this.#saved.get(basename(dirname(folder))) ?? []) this.stored.set(key, body);
-    return Promise.resolve();
-  }
   onMiss(listener: (key: string) => Promise<boolean>): void {
     this.listeners.push(listener);
   }
@@ -135,7 +125,6 @@ const pdf = (text: string) => Promise.resolve(Buffer.from(`%PDF-1.7 ${text}`));
 /** Documents whose text shows what they were created from. */
 export const plainDocuments: DocumentMaker = {
   templates: () => [lease, ...others],
-  inspect: () => Promise.resolve({ pages: [{ width: 600, height: 800 }] }),
   document: (template) => pdf(`document of ${template.id}`),
   signed: ({ envelope, document }) =>
     pdf(

@@ -135,7 +135,7 @@ test('Templates, organizations, and keys: each organization sees its own', async
 });
 
 test('reset returns to the seed of the start, with the same keys and links', async () => {
-  const seed = await readSeed({ keys: [{}], envelopes: [{ id: 'env_1', status: 'SENT' }] });
+  const { seed } = await readSeed({ keys: [{}], envelopes: [{ id: 'env_1', status: 'SENT' }] });
   const rig = await startRig({ seed, choices: literal });
   const { keys } = rig.service;
   const link = (await rig.service.control.mails({}))[0]?.link;
@@ -148,7 +148,7 @@ test('reset returns to the seed of the start, with the same keys and links', asy
 });
 
 test('A restart with the same seed keeps later changes', async () => {
-  const seed = await readSeed({ envelopes: [{ id: 'env_1', status: 'SENT' }] });
+  const { seed } = await readSeed({ envelopes: [{ id: 'env_1', status: 'SENT' }] });
   const dataDir = await tempFolder();
   const first = await startRig({ seed, dataDir, choices: literal });
   await first.act('env_1', 'decline');
@@ -196,7 +196,7 @@ test('Impossible values are refused by field, and nothing is stored', async () =
       envelopes({ template: 'tmpl_nda', signers: [{ name: 'A', role: 'King' }] }),
       { 'envelopes.0.signers.0.role': ["Must be one of the template's roles: Signer"] },
     ],
-    [{ templates: [{ id: 't', name: 'T', pdf: 'x' }] }, { 'templates.0.pdf': ['Must be a PDF in base64'] }],
+    [{ templates: [{ id: 't', name: 'T', pdf: 'x' }] }, { 'templates.0.pdf': ['Unknown field'] }],
   ];
   for (const [seed, details] of table) expect([seed, await refused(rig, seed)]).toEqual([seed, details]);
   expect(listIn(await rig.api('GET', '/esign/envelopes')).data).toEqual([]);
@@ -235,13 +235,9 @@ test.each([
     expect(String(failed)).toContain(fact);
 });
 
-test.each([
-  'a: [',
-  '{"a": 1, "a": 2}',
-  '- a',
-  'templates: 3',
-  'templates: [{id: t, name: T, pdf: nowhere.pdf}]',
-  'templates: [{id: t, name: T, pdf: package.json}]',
-])('A file that is not a seed is refused: %j', async (text) => {
-  await expect(readSeedText('seed.yaml', text)).rejects.toMatchObject({ code: 'USAGE' });
-});
+test.each(['a: [', '{"a": 1, "a": 2}', '- a', 'templates: 3'])(
+  'A file that is not a seed is refused: %j',
+  async (text) => {
+    await expect(readSeedText('seed.yaml', text)).rejects.toMatchObject({ code: 'USAGE' });
+  },
+);

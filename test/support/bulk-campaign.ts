@@ -9,7 +9,6 @@ import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.t
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
-import { wavesEntry } from '../../src/bulk/waves.ts';
 import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
 import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -48,10 +47,10 @@ class Course {
   readonly #random: () => number;
   readonly #folders: string[];
   readonly #service: BulkService;
-  readonly #mode: Mode;
+  readonly #mode: Mode = 'two-step';
   readonly #rows: BulkRow[];
-  /** The sizes of the waves in which the list is sent; empty if it is sent in one wave. */
-  readonly #waves: number[];
+  /** How many rows each process sends (`--first`); 0 if it sends all. */
+  readonly #first: number;
   readonly #copies: string[] = [];
   /** Runs whose state was replaced by a copy from before they began. */
   readonly #lostRuns = new Set<string>();
@@ -67,7 +66,6 @@ class Course {
     this.#root = root;
     this.#random = seeded(seed);
     this.#folders = [join(root, 'a'), join(root, 'b')];
-    this.#mode = this.#pick<Mode>(['two-step', 'two-step', 'one-step']);
     this.#lossRate = this.#pick([0, 0.05, 0.2]);
     this.#service = new BulkService({
       lagMs: this.#pick([0, 0, 700, 3_000, 20_000, 50_000]),
@@ -79,7 +77,7 @@ class Course {
     const hasRequestIds = this.#random() < 0.3;
     const count = 2 + Math.floor(this.#random() * 7);
     this.#rows = Array.from({ length: count }, (_, index) => rowOf(index + 1, hasRequestIds));
-    this.#waves = this.#pick([[], [], [1], [2, 1]]);
+    this.#first = this.#pick([0, 0, 1, 2]);
   }
 
   async run(): Promise<Campaign> {
@@ -124,7 +122,7 @@ class Course {
       seed: this.#seed,
       mode: this.#mode,
       rows: this.#rows.length,
-      waves: this.#waves,
+      first: this.#first,
       ...habits,
     };
     return { ...this.#result, facts: JSON.stringify(facts) };
@@ -180,7 +178,7 @@ class Course {
       await draft.add(row);
     }
     const client = this.#service.client(clock, () => 'whole');
-    const file = { newRows: wanted, fingerprint: 'list', baseUrl: BASE_URL };
+    const file = { newRows: wanted, baseUrl: BASE_URL };
     const earlier = await findEarlierRows(folder, client, file);
     const found = await findIdentifiedRows(client, idsOf(folder, client), wanted, earlier);
     const known = groupKnownRows(found.values(), this.#mode);
@@ -200,16 +198,14 @@ class Course {
       mode: this.#mode,
       baseUrl: BASE_URL,
       profile: null,
-      fingerprint: 'list',
       ownRequestIds: this.#rows.filter(({ requestId }) => requestId !== undefined).length,
-      account: 'account',
+      account: client.account,
+      again: false,
+      source: { format: 'csv' as const, encoding: 'utf-8' },
     };
     this.#runId = draft.id;
-    const waves = { sizes: this.#waves, stopIf: [] };
-    const entries = [
-      ...(this.#waves.length === 0 ? [] : [wavesEntry(waves, this.#rows.length, known)]),
-      ...knownEntries(known),
-    ];
+    const entries = [...knownEntries(known)];
+    if (this.#first > 0) entries.push({ type: 'upTo', row: this.#first, at: head.at });
     return this.#work(await draft.start(head, entries), index, isFaulty);
   }
 
@@ -238,9 +234,9 @@ class Course {
       return isFaulty && request.method === 'POST' ? this.#fateOfWrite() : 'whole';
     };
     try {
-      const { nextWave } = run.state;
-      if (run.resumed && nextWave !== undefined)
-        await run.note({ type: 'wave', wave: nextWave, at: this.#service.time });
+      const first = isFaulty && this.#first > 0 ? this.#first : undefined;
+      if (run.resumed && run.state.isPaused)
+        await run.note({ type: 'upTo', row: run.state.lastOfNext(first), at: this.#service.time });
       const client = this.#service.client(this.#clock(), fate);
       return await processRun(run, {
         client,

@@ -57,7 +57,7 @@ export function rowsOf(count: number): string {
   ].join('\n');
 }
 
-/** Runs `bulk resume --last` until it succeeds; before that, it is killed after each of the delays (ms). */
+/** Runs `bulk resume` until it succeeds; before that, it is killed after each of the delays (ms). */
 export async function resumeThroughKills(
   home: Home,
   first: readonly string[],
@@ -79,11 +79,11 @@ export async function resumeThroughKills(
     await running.ended;
     kills++;
     // If a kill comes before the run is stored, there is nothing to resume.
-    if ((await countRuns()) > before) words = ['bulk', 'resume', '--last', '--json'];
+    if ((await countRuns()) > before) words = ['bulk', 'resume', '--yes', '--json'];
   }
   for (let attempt = 1; ; attempt++) {
     const { code, stderr } = await home.run(words);
     if (code === 0 || attempt >= 5) return { code, stderr, kills };
-    if ((await countRuns()) > before) words = ['bulk', 'resume', '--last', '--json'];
+    if ((await countRuns()) > before) words = ['bulk', 'resume', '--yes', '--json'];
   }
 }

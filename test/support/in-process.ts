@@ -54,8 +54,6 @@ let compiled: ReturnType<typeof compileFunction> | undefined;
 /** Whether a command is starting or running to its end here, and the folder that is the working directory for how many. */
 let running = false;
 let held = { folder: '', by: 0, before: '' };
-/** It is an ES module, which the bundle can't require. */
-const shaping = import('harfbuzzjs');
 
 /** Whether a command can run in the folder now: one at a time, since it uses the worker's folder and process ID. */
 export function isFree(folder: string): boolean {
@@ -194,7 +192,7 @@ class FakeProcess {
     const own = this.#process;
     Reflect.apply(compiled, undefined, [
       exports,
-      requireFor(own, await shaping),
+      requireFor(own),
       join(FILE, '..'),
       FILE,
       pathToFileURL(FILE).href,
@@ -242,9 +240,8 @@ class FakeProcess {
  * The modules that the program requires, with its own process object, its own home folder, no terminal, and no flags of V8,
  * which would be those of the tests, too.
  */
-function requireFor(own: NodeJS.Process, harfbuzzjs: unknown): (name: string) => unknown {
+function requireFor(own: NodeJS.Process): (name: string) => unknown {
   const replaced: Record<string, unknown> = {
-    harfbuzzjs,
     process: own,
     crypto: Object.create(crypto, { pbkdf2Sync: { value: rememberedKey } }),
     v8: { ...v8, setFlagsFromString: () => undefined },

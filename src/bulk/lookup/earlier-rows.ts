@@ -5,7 +5,6 @@ import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
-import { SKIPPED } from '../results.ts';
 import type { BulkRow } from '../rows/row.ts';
 import type { RunState } from '../run-state.ts';
 import { filesOf, readRun, runIds } from '../runs.ts';
@@ -80,10 +79,6 @@ export class NewRows {
   get withRequestIds(): ReadonlyMap<string, IdentifiedRow> {
     return this.#byRequestId;
   }
-
-  all(): Iterable<NewRow> {
-    return new Set([...this.#byContent.values(), ...this.#byRequestId.values()]);
-  }
 }
 
 const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const;
@@ -95,7 +90,7 @@ const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const
 export async function findEarlierRows(
   root: string,
   client: Client,
-  file: { newRows: NewRows; fingerprint: string; baseUrl: string },
+  file: { newRows: NewRows; baseUrl: string },
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map<number, EarlierRow>();
@@ -129,22 +124,15 @@ interface Matches {
 async function keysOf(
   root: string,
   id: string,
-  { newRows, fingerprint, baseUrl }: { newRows: NewRows; fingerprint: string; baseUrl: string },
+  { newRows, baseUrl }: { newRows: NewRows; baseUrl: string },
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
-  let hasKeys = false;
   for await (const entry of rowKeysOf(root, id)) {
     if (entry.type === 'run') {
       if (entry.baseUrl !== baseUrl) return undefined;
       found = { head: entry, matches: [] };
-    } else {
-      hasKeys = true;
-      found?.matches.push(...matchesIn(entry, newRows));
-    }
+    } else found?.matches.push(...matchesIn(entry, newRows));
   }
-  // A run of 0.2 has no row keys: its rows match by number if the file is the same.
-  if (found !== undefined && !hasKeys && found.head.fingerprint === fingerprint)
-    for (const row of newRows.all()) found.matches.push({ earlier: row.row, newRow: row, isSame: true });
   return found;
 }
 
@@ -192,16 +180,17 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   const id = state.idOf(row);
   switch (state.of(row)) {
     case 'existing':
-      // The row was skipped because of another envelope; its own content was not sent.
-      if (state.statusOf(row) === SKIPPED) return undefined;
       return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
     case 'done':
       return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
     case 'failed':
       return id === undefined ? undefined : 'draft';
     default:
+      if (state.finishedAt !== undefined) return undefined;
+      // A run that was ended may have left drafts, or canceled them.
+      if (state.endedAt !== undefined) return id === undefined ? undefined : 'draft';
       // This includes drafts: until its run has searched the list, another envelope of the row may have been sent.
-      return state.finishedAt === undefined ? 'unfinished' : undefined;
+      return 'unfinished';
   }
 }
 
@@ -216,7 +205,7 @@ async function isSameAccount(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const id = rows.find((row) => row.id !== undefined)?.id;
-  if (id === undefined) return (state.head.account ?? client.account) === client.account;
+  if (id === undefined) return state.head.account === client.account;
   if (await readIfExists(client, id, signal)) return true;
   return canReadEnvelopes(state, client, signal);
 }

@@ -43,6 +43,6 @@ export function endedMessage(row: Pick<EarlierRow, 'requestId' | 'id' | 'status'
   return `The request ID ${requestId ?? ''} belongs to ${id ?? ''}, which is ${status ?? ''}. Use a different one.`;
 }
 
-function endedError(row: EarlierRow): RowError {
+export function endedError(row: EarlierRow): RowError {
   return { code: 'INVALID_STATE', message: endedMessage(row), status: 400, details: null };
 }

@@ -37,9 +37,8 @@ export async function searchRows(session: BulkSession): Promise<void> {
   if (isDraftRun) await recordFound(session, first);
   else {
     await recordSent(session, first);
-    const last = await searchLateRequests(session, requestIds, first);
-    const open = unresolvedRows(session, requestIds, last);
-    if (open.size > 0) await recordFound(session, await findDecisivePass(session, requestIds, last, open));
+    const open = unresolvedRows(session, requestIds, first);
+    if (open.size > 0) await recordFound(session, await findDecisivePass(session, requestIds, first, open));
   }
   await run.note({ type: 'looked' });
   for (const row of [...state.rows('maybe')]) {
@@ -64,21 +63,7 @@ export function readList(
 ): Promise<RunSurvey> {
   const { state } = session.run;
   const own = { runId: state.head.id, own: state.ownEnvelopes() };
-  return survey(session.options.client, { ...own, ...target }, session.signal, () => session.count(1));
-}
-
-/** Makes another pass after a minute if a request without a response could still be processed late and email someone. */
-async function searchLateRequests(
-  session: BulkSession,
-  requestIds: ReadonlyMap<string, number>,
-  first: RunSurvey,
-): Promise<RunSurvey> {
-  const { state } = session.run;
-  if (state.head.mode !== 'one-step' || state.count('maybe') === 0) return first;
-  await waitForListLag(session);
-  const pass = await session.retryAfterOutage(() => readList(session, { requestIds, complete: false }));
-  await recordSent(session, pass);
-  return pass;
+  return survey(session.options.client, { ...own, ...target }, session.signal);
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
@@ -188,8 +173,7 @@ async function createProbe(session: BulkSession, isUnknown: (row: number) => boo
       to: row.row,
       at: session.options.client.clock.now(),
     });
-    session.count(1);
-    if (await createRow(session, row, true)) return true;
+    if (await createRow(session, row)) return true;
     if (session.isClosed()) return false;
   }
   return false;

@@ -4,7 +4,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { markerOf, requestIdOf } from '../../envelopes/markers.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
-import { LIMITS, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
 /** The envelopes to look for in the service's list. */
 export interface SurveyTarget {
@@ -31,12 +31,7 @@ export interface RunSurvey {
  * of one of them, items without metadata don't belong to the run. Otherwise, each item without metadata is read individually.
  * @throws StoppedError when an envelope of the run does not show its markers, since the others can't be found then either.
  */
-export async function survey(
-  client: Client,
-  target: SurveyTarget,
-  signal: AbortSignal,
-  onPage: () => void,
-): Promise<RunSurvey> {
+export async function survey(client: Client, target: SurveyTarget, signal: AbortSignal): Promise<RunSurvey> {
   const found: RunSurvey = { byRow: new Map(), ids: new Set() };
   const blanks: string[] = [];
   const take = (envelope: Envelope) => {
@@ -47,9 +42,7 @@ export async function survey(
     found.ids.add(envelope.id);
     found.byRow.set(row, [...(found.byRow.get(row) ?? []), envelope]);
   };
-  let items = 0;
   for await (const item of itemsOf(client, target.since, signal)) {
-    if (items++ % LIMITS.pageSize === 0) onPage();
     if (isBlank(item)) blanks.push(item.id);
     else take(item);
   }

@@ -46,20 +46,11 @@ export class Roster {
     const { state, envelopeId, signedAt } = this.#entries.get(keyOf(templateId, email)) ?? NEVER;
     return { state, envelopeId, signedAt };
   }
-
-  /**
-   * Returns an entry for a row whose signers have all signed or can still sign: the first one that is waiting, or else the first.
-   * Returns undefined for any other row.
-   */
-  findCovered(templateId: string, emails: readonly string[]): RosterEntry | undefined {
-    const found = emails.map((email) => this.find(templateId, email));
-    return found.every(isCovered) ? (found.find(({ state }) => state === 'waiting') ?? found[0]) : undefined;
-  }
 }
 
-/** Returns true for a person who doesn't need to be asked. */
-export function isCovered({ state }: RosterEntry): boolean {
-  return state === 'signed' || state === 'waiting';
+/** Returns true for a person who was asked and has signed, has declined, or can still sign. */
+export function isAsked({ state }: RosterEntry): boolean {
+  return state === 'signed' || state === 'waiting' || state === 'declined';
 }
 
 function keyOf(templateId: string, email: string): string {

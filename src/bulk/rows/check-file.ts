@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
@@ -17,6 +16,8 @@ export const MAX_PROBLEMS = 50;
 export class Findings {
   readonly first: TableFinding[] = [];
   count = 0;
+  /** How often the first different problems occur. */
+  readonly #repeated = new Map<string, number>();
   readonly #limit: number;
 
   constructor(limit: number) {
@@ -25,7 +26,28 @@ export class Findings {
 
   add(problem: TableFinding): void {
     if (this.count++ < this.#limit) this.first.push(problem);
+    const key = keyOf(problem);
+    const same = this.#repeated.get(key) ?? 0;
+    if (same > 0 || this.#repeated.size < this.#limit) this.#repeated.set(key, same + 1);
   }
+
+  /** Keeps only the first of the problems that every one of these rows has. */
+  mergeRepeated(rows: number): void {
+    for (const [key, times] of this.#repeated) {
+      if (times < rows || rows < 2) continue;
+      const index = this.first.findIndex((one) => keyOf(one) === key);
+      const merged = this.first[index];
+      if (merged === undefined) continue;
+      const kept = this.first.filter((one) => keyOf(one) !== key);
+      this.first.splice(0, this.first.length, ...kept);
+      this.first.splice(Math.min(index, kept.length), 0, { ...merged, text: `${merged.text} (every row)` });
+      this.count -= times - 1;
+    }
+  }
+}
+
+function keyOf({ column, text }: TableFinding): string {
+  return `${column}\n${text}`;
 }
 
 /** The content of a file and its problems. */
@@ -46,10 +68,6 @@ export interface FileReport {
   ownRequestIds: number;
   /** The subject and message of the first row, with placeholders filled in. */
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
-  /** Digest of the rows, which doesn't depend on how the file is written. */
-  fingerprint: string;
-  /** Digest of the cells, which doesn't depend on the flags. */
-  cellsFingerprint: string;
 }
 
 const MAX_WARNINGS = 10;
@@ -63,14 +81,12 @@ export async function checkFile(
   options: RowDefaults & {
     read?: ReadOptions | undefined;
     take: (row: BulkRow) => Promise<void> | void;
-    /** Also passes on valid rows after an invalid one, and keeps every problem. */
-    everyRow?: boolean;
     /** Accepts a header without rows. */
     mayBeEmpty?: boolean;
   },
 ): Promise<FileReport> {
-  const { everyRow = false, mayBeEmpty = false } = options;
-  const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : MAX_PROBLEMS);
+  const { mayBeEmpty = false } = options;
+  const checking = new FileCheck(file.name, options);
   const report = (problem: TableFinding) => checking.report.problems.add(problem);
   const { source, rows } = await openRows(file, options.read ?? {}, {
     problem: report,
@@ -79,10 +95,8 @@ export async function checkFile(
   checking.report.source = source;
   try {
     for await (const raw of rows) {
-      const { problems } = checking.report;
-      const before = everyRow ? problems.count : 0;
       const row = checking.check(raw);
-      if (problems.count === before) await options.take(row);
+      if (checking.report.problems.count === 0) await options.take(row);
     }
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
@@ -101,29 +115,25 @@ export async function checkFile(
 class FileCheck {
   readonly report: FileReport;
   readonly #defaults: RowDefaults;
-  readonly #hash = createHash('sha256');
-  readonly #cellsHash = createHash('sha256');
   /** Values that must not occur twice, and where they first occur. */
   readonly #requestIds = new LineIndex();
   readonly #contents = new LineIndex();
   readonly #people = new LineIndex();
 
-  constructor(name: string, defaults: RowDefaults, problemsKept: number) {
+  constructor(name: string, defaults: RowDefaults) {
     this.#defaults = defaults;
     this.report = {
       name,
       source: { format: 'csv', encoding: 'utf-8' },
       rows: 0,
       signers: 0,
-      problems: new Findings(problemsKept),
+      problems: new Findings(MAX_PROBLEMS),
       warnings: new Findings(MAX_WARNINGS),
       unnamed: 0,
       templates: new Map(),
       isIncomplete: false,
       ownRequestIds: 0,
       example: undefined,
-      fingerprint: '',
-      cellsFingerprint: '',
     };
   }
 
@@ -155,14 +165,11 @@ class FileCheck {
       cells: cellsHash(raw.value),
       envelope,
     };
-    this.#hash.update(JSON.stringify([requestId, envelope]));
-    this.#cellsHash.update(row.cells);
     return row;
   }
 
   finish(): FileReport {
-    this.report.fingerprint = this.#hash.digest('hex');
-    this.report.cellsFingerprint = this.#cellsHash.digest('hex');
+    this.report.problems.mergeRepeated(this.report.rows);
     return this.report;
   }
 

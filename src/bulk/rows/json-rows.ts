@@ -1,6 +1,5 @@
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
-import { inexactNumber } from '../../kernel/text/json-text.ts';
 import type { TableFinding } from '../../tables/record.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
@@ -25,9 +24,6 @@ export async function* jsonRows(
       });
       continue;
     }
-    const number = inexactNumber(content);
-    if (number !== undefined)
-      report({ line, column: '', text: `the number ${number} would lose precision; put it in quotes` });
     const row = withoutResults(value);
     yield { line, value: row, label: (path) => path, cell: (path) => cellAt(row, path) };
   }

@@ -33,7 +33,7 @@ export async function openRows(
   const { encoding } = table;
   // A CSV header never starts with a brace or bracket.
   if (/^\s*[{[]/.test(head)) return { source: { format: 'jsonl', encoding }, rows: jsonRows(all, problem) };
-  const dialect = dialectOf(head);
+  const dialect = dialectOf(head, options.delimiter);
   const source: SourceFacts = { format: 'csv', encoding };
   return { source, rows: rowsOf(csvRecords(all, dialect), dialect.delimiter, source) };
 

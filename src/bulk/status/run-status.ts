@@ -16,6 +16,8 @@ import { type SignerState, signerStatesOf } from './signer-states.ts';
 export interface StatusLine {
   /** Null for an envelope of the run that names no row. */
   row: number | null;
+  /** The line of the row in the file; null without the journal. */
+  line: number | null;
   requestId: string | null;
   envelopeId: string | null;
   envelopeStatus: string | null;
@@ -84,11 +86,14 @@ function* linesOfRow(
   // This run canceled the draft, or someone else did before it was sent.
   const isRefused = error !== null && found.every((one) => isVoid(one));
   if (found.length === 0 || isRefused) yield* linesWithout(facts, state);
-  else for (const one of found) yield* linesOf(one, { row, envelopes, error, requestId, own });
+  else
+    for (const one of found)
+      yield* linesOf(one, { row, line: state.lineOf(row), envelopes, error, requestId, own });
 }
 
 interface LineFacts {
   row: number | null;
+  line?: number | null;
   envelopes: RunEnvelopes;
   error?: RowError | null;
   requestId?: string | undefined;
@@ -97,7 +102,7 @@ interface LineFacts {
 }
 
 function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLine, void, undefined> {
-  const { row, envelopes, error = null, own } = facts;
+  const { row, line = null, envelopes, error = null, own } = facts;
   const { id, status, sentAt } = envelope;
   const replacement = envelopes.replacementOf(id);
   const requestId = requestIdOf(envelope) ?? (id === own ? facts.requestId : undefined) ?? null;
@@ -107,6 +112,7 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
     const { state, signer, signedAt, waitingSince } = one;
     yield {
       row,
+      line,
       requestId,
       envelopeId: id,
       envelopeStatus: status ?? null,
@@ -117,7 +123,7 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
       sentAt: sentAt ?? null,
       signedAt,
       waitingSince,
-      error,
+      error: state === 'declined' ? declined(signer.declineReason) : error,
       ...(state === 'replaced' && replacement ? { replacedBy: replacement.id } : {}),
     };
   }
@@ -134,6 +140,7 @@ function* linesWithout(
   for (const signer of signers?.length ? signers : [undefined])
     yield {
       row,
+      line: state.lineOf(row),
       requestId: requestId ?? null,
       envelopeId: envelopeId ?? null,
       envelopeStatus: (envelopeId && status) ?? null,
@@ -146,6 +153,11 @@ function* linesWithout(
       waitingSince: null,
       error: error ?? (envelopeId === undefined ? null : GONE),
     };
+}
+
+/** Returns the reason of a decline, in the form of an error. */
+function declined(reason: string | null | undefined): RowError {
+  return { code: 'DECLINED', message: reason || 'No reason was given.', status: null, details: null };
 }
 
 const GONE: RowError = {

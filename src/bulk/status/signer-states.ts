@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
-import { turnsOf } from '../../envelopes/turns.ts';
+import { signersByOrder, turnsOf } from '../../envelopes/turns.ts';
 import { hasDeclined, hasSigned } from '../../kernel/vocabulary.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
@@ -38,13 +38,16 @@ const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled'
 
 /**
  * Returns the state of each signer of an envelope, in the order of the envelope. If the envelope has ended, those who signed stay
- * `signed`, and the others get its final status, or `replaced` if another envelope was sent instead.
+ * `signed`, and the others get its final status, or `replaced` if another envelope was sent instead. Only who declined is
+ * `declined`.
  */
 export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOfEnvelope[] {
-  const turn = new Set(whoseTurn(envelope));
+  const isDeclinerKnown = (envelope.signers ?? []).some(hasDeclined);
+  // Those after the one who declined have not been asked.
+  const turn = new Set(isDeclinerKnown ? firstUnsigned(envelope) : whoseTurn(envelope));
   const beganAt = new Map(turnsOf(envelope).map(({ signer, beganAt: at }) => [signer, at]));
   return (envelope.signers ?? []).map((signer) => {
-    const state = stateOf(signer, envelope, turn.has(signer), isReplaced);
+    const state = stateOf(signer, envelope, { isInTurn: turn.has(signer), isReplaced, isDeclinerKnown });
     return {
       signer,
       state,
@@ -54,17 +57,26 @@ export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOf
   });
 }
 
+function firstUnsigned({ signers, signingOrder }: Envelope): Signer[] {
+  const unsigned = signers?.filter((signer) => !hasSigned(signer));
+  return signersByOrder({ signers: unsigned, signingOrder })[0] ?? [];
+}
+
 function stateOf(
   signer: Signer,
   { status }: Envelope,
-  isInTurn: boolean,
-  isReplaced: boolean,
+  {
+    isInTurn,
+    isReplaced,
+    isDeclinerKnown,
+  }: { isInTurn: boolean; isReplaced: boolean; isDeclinerKnown: boolean },
 ): SignerOfEnvelope['state'] {
   if (hasSigned(signer) || status === 'COMPLETED') return 'signed';
   if (isReplaced) return 'replaced';
   if (status === 'DRAFT') return 'draft';
-  if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
   if (hasDeclined(signer)) return 'declined';
+  if (status === 'DECLINED' && isDeclinerKnown) return isInTurn ? 'waiting' : 'later';
+  if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
   return isInTurn ? 'waiting' : 'later';
 }
 

@@ -46,7 +46,7 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
 
 /** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
 export async function saveObservations({ recents, scope, feed }: Observations): Promise<void> {
-  await feed?.finish().catch(() => undefined);
+  feed?.flush();
   // Without an index, no envelope subjects are stored for completion, either.
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;

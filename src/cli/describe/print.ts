@@ -113,7 +113,7 @@ const SERVICE_CODES = [
   EXIT.unreachable,
 ];
 
-const OFFLINE = wordList(`autocomplete log bulk:list bulk:show documents:verify
+const OFFLINE = wordList(`autocomplete log bulk:list documents:verify
   events:list events:show profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
@@ -121,7 +121,7 @@ const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: wordList(`documents:download documents:link documents:verify doctor demo
     envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
-    envelopes:watch documents:download documents:link bulk:create bulk:export bulk:rehearse
+    envelopes:watch documents:download documents:link bulk:create bulk:export
     bulk:resume events:drill events:replay listen`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],

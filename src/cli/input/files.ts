@@ -3,7 +3,6 @@ import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { chunksOf, openInput, readInput } from '../../kernel/files/user-file.ts';
 import { isRecord, tryParseJson } from '../../kernel/json.ts';
-import { inexactNumber } from '../../kernel/text/json-text.ts';
 import { isInterrupted } from '../interrupt.ts';
 
 /**
@@ -73,13 +72,7 @@ export async function* streamFile(
 }
 
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
-  const content = await readText(path, what);
-  const value = tryParseJson(content);
-  const number = value === undefined ? undefined : inexactNumber(content);
-  if (number !== undefined)
-    throw new UsageError(`The number ${number} in the ${what} would lose precision.`, {
-      hint: 'Put it in quotes. Nothing was sent.',
-    });
+  const value = tryParseJson(await readText(path, what));
   if (isRecord(value)) return value;
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
     hint: 'Example: {"name":"value"}',

@@ -33,6 +33,15 @@ export async function runOnThisMachine(id: string, context: Context): Promise<Ru
   return state;
 }
 
+/** Ends a run for good, so that a resume can't send the rest after its envelopes were canceled. */
+export async function endRunNamed(name: string, { session, terminal }: Context): Promise<void> {
+  const { lastRun } = await import('../../bulk/run-list.ts');
+  const { endRun } = await import('../../bulk/runs.ts');
+  const id = name === 'last' ? await lastRun(runsDir()) : name;
+  if (id !== undefined && (await endRun(runsDir(), id, session.clock.now())))
+    terminal.notice(`${id} has ended. Its other rows will not be sent.`);
+}
+
 /** Uses the profile of the run. @throws UsageError if the run was started at a service other than the current one. */
 export async function useProfileOf({ head }: RunState, session: Session): Promise<void> {
   const { id, profile, baseUrl } = head;

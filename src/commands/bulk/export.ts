@@ -1,8 +1,8 @@
 import { rowKeysOf } from '../../bulk/lookup/earlier-rows.ts';
 import { cellsHash } from '../../bulk/lookup/row-key.ts';
-import { errorInWords } from '../../bulk/results.ts';
+import { errorInWords, type RowResult, resultAsJson } from '../../bulk/results.ts';
 import { type IntoCells, NO_RESULT } from '../../bulk/rewrite/result-columns.ts';
-import { openRewritable, type RewritableFile } from '../../bulk/rewrite/source-file.ts';
+import { openSource, type SourceFile } from '../../bulk/rewrite/source-file.ts';
 import { bodyFields } from '../../bulk/rows/row.ts';
 import { readResults } from '../../bulk/run-list.ts';
 import { readRun } from '../../bulk/runs.ts';
@@ -10,18 +10,20 @@ import type { StatusLine } from '../../bulk/status/run-status.ts';
 import { rowStateOf } from '../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { booleanFlag, latestRunArg, readFlags, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, latestRunArg, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
+import { writeReason } from '../../kernel/files/disk-reason.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
+import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { writeJsonLine } from '../../output/json.ts';
+import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/list.ts';
+import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import type { ReadOptions } from '../../tables/table-file.ts';
-import { delimiterFlag, localDelimiter } from './flags.ts';
+import { localDelimiter } from './flags.ts';
 import { namedRun } from './run.ts';
 import { partWriter, sourceOf } from './source.ts';
 import { statusOfRun } from './status/command.ts';
@@ -30,36 +32,72 @@ import { resultList } from './view.ts';
 export default class BulkExport extends EsignCommand {
   static override summary = 'Export the results of a run, on their own or as columns added to your file.';
   static override description =
-    'With --into, prints your source file with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Everything else stays the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10. An .xlsx file becomes CSV in UTF-8.';
+    'With --into, prints your source file as CSV in UTF-8 with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Cells, columns, and their order stay the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10.';
   static override examples = [
-    '<%= config.bin %> bulk export --last > results.csv',
-    '<%= config.bin %> bulk export run-20261121-093012345-4f2a --csv',
-    '<%= config.bin %> bulk export --last --into people.csv > people-results.csv',
-    '<%= config.bin %> bulk export --last --into people.csv --failed > fix-these.csv',
-    '<%= config.bin %> bulk export --last --json | jq -r "select(.ok) | .envelopeId"',
+    '<%= config.bin %> bulk export > results.csv',
+    '<%= config.bin %> bulk export run-20261121-093012345-4f2a',
+    '<%= config.bin %> bulk export --into people.csv -o status.csv',
+    '<%= config.bin %> bulk export --into people.csv --failed -o fix-these.csv',
+    '<%= config.bin %> bulk export --json | jq -r ".[] | select(.ok) | .envelopeId"',
   ];
   static override args = latestRunArg;
   static override flags = {
-    last: booleanFlag('the latest run'),
-    csv: booleanFlag('print CSV (default)', { exclusive: ['json'] }),
     into: textFlag('FILE', "the run's source file, printed with the results added; `-` for stdin", {
-      exclusive: ['json', 'csv'],
+      exclusive: ['json'],
     }),
-    failed: booleanFlag('with --into, print only rows without an envelope', { dependsOn: ['into'] }),
-    ...readFlags,
-    delimiter: delimiterFlag,
+    output: textFlag('OUT', 'file to write instead of stdout', { char: 'o' }),
+    failed: booleanFlag('only rows without an envelope', { default: false }),
   };
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkExport);
-    const id = await namedRun(args.run, flags.last, { orLast: true });
-    const { into } = flags;
-    if (into !== undefined) return exportInto({ ...flags, id, into }, context);
-    const results = readResults(runsDir(), id);
-    const out = context.terminal.hidingSecrets();
-    if (!context.terminal.json) return writeList(results, resultList, { csv: true }, out);
-    for await (const result of results) await writeJsonLine(result, out);
+    const id = await namedRun(args.run);
+    const { into, failed, output } = flags;
+    const out = outputOf(output, context.terminal);
+    if (into !== undefined) await exportInto({ failed, id, into, out }, context);
+    else {
+      const results = resultsOfRun(id, failed);
+      if (context.terminal.json)
+        await writeJsonArray(results, (result) => jsonText(resultAsJson(result), 2), out.terminal);
+      else await writeList(results, resultList, { csv: true }, out.terminal);
+      out.end();
+    }
   }
+}
+
+/** Where the export goes: to stdout, or to a file that is replaced once everything is known. */
+interface Output {
+  terminal: Terminal;
+  end(): void;
+}
+
+function outputOf(path: string | undefined, terminal: CommandTerminal): Output {
+  const out = terminal.hidingSecrets();
+  if (path === undefined || path === '-') return { terminal: out, end: () => undefined };
+  const parts: string[] = [];
+  const collect = (text: string | Uint8Array) => {
+    parts.push(terminal.redactor.redact(String(text)));
+    return Promise.resolve();
+  };
+  return {
+    terminal: { ...out, outIsTty: false, columns: Number.POSITIVE_INFINITY, out: collect },
+    end() {
+      try {
+        replaceFile(path, parts.join(''));
+      } catch (error) {
+        throw new UsageError(`Can't write ${path}: ${writeReason(error)}.`, {
+          cause: error,
+          hint: 'Choose a different path.',
+        });
+      }
+      terminal.notice(`Created ${path}.`);
+    },
+  };
+}
+
+async function* resultsOfRun(id: string, failed: boolean): AsyncGenerator<RowResult, void, undefined> {
+  for await (const result of readResults(runsDir(), id))
+    if (!failed || result.envelopeId === null) yield result;
 }
 
 /**
@@ -67,28 +105,22 @@ export default class BulkExport extends EsignCommand {
  * @throws PartialError when rows of the file match none of the run.
  */
 async function exportInto(
-  flags: { id: string; into: string; failed: boolean; delimiter?: string | undefined } & ReadOptions,
+  { id, into, failed, out }: { id: string; into: string; failed: boolean; out: Output },
   context: Context,
 ): Promise<void> {
   preferLowMemory();
-  const { id } = flags;
   const state = await readRun(runsDir(), id);
   const rows = await rowsByCells(runsDir(), id);
-  if (rows.size === 0)
-    throw new UsageError(`${id} was started by an earlier version of esign, so its rows can't be matched.`, {
-      hint: 'To print its results by row number, run `esign bulk export --csv`.',
-    });
-  const source = sourceOf(flags.into);
+  const source = sourceOf(into);
   const before = state.head.source;
-  const file = await openRewritable(source, {
-    ...flags,
-    delimiter: flags.delimiter ?? localDelimiter(),
-    before,
-    sent: before?.columns,
-  });
-  const results = await resultsByRow(await statusOfRun(id, context));
-  const unmatched = await writeParts({ file, rows, results, name: source.name }, flags, context.terminal);
-  reportReplaced(file.replaced(), source.name, context.terminal);
+  const file = await openSource(source, { sheetDelimiter: localDelimiter(), before, sent: before.columns });
+  const results = await resultsByRow((await statusOfRun(id, context)).lines);
+  const unmatched = await writeParts(
+    { file, rows, results, name: source.name },
+    { id, failed, out },
+    context,
+  );
+  out.end();
   if (unmatched === 0) return;
   throw new PartialError(
     `${counted(unmatched, 'row')} in ${source.name} ${unmatched === 1 ? "doesn't" : "don't"} match any row in ${id}.`,
@@ -101,37 +133,33 @@ async function exportInto(
 /** Reports each row of the file that matches none of the run, and returns their number. */
 async function writeParts(
   parts: {
-    file: RewritableFile;
+    file: SourceFile;
     rows: ReadonlyMap<string, number>;
     results: ReadonlyMap<number, IntoCells>;
     name: string;
   },
-  { id, failed }: { id: string; failed: boolean },
-  terminal: CommandTerminal,
+  { id, failed, out }: { id: string; failed: boolean; out: Output },
+  { terminal }: Context,
 ): Promise<number> {
   const { file, rows, results, name } = parts;
-  const writer = partWriter(terminal);
+  const writer = partWriter(out.terminal);
   let unmatched = 0;
   for await (const part of file.parts) {
-    const row = part.row === undefined ? undefined : findRow(rows, part.row.value);
-    if (part.row !== undefined && row === undefined) {
+    if ('header' in part) {
+      await writer.write(part.header(true));
+      continue;
+    }
+    const row = findRow(rows, part.value);
+    if (row === undefined) {
       unmatched++;
       terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row in ${id}.`)}\n`);
     }
     const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
     const hasFailed = row !== undefined && cells.esign_envelope_id === '';
-    if (!failed || part.row === undefined || hasFailed) await writer.write(part.bytesWith(cells));
+    if (!failed || hasFailed) await writer.write(part.text(cells));
   }
   await writer.end();
   return unmatched;
-}
-
-function reportReplaced(count: number, name: string, terminal: CommandTerminal): void {
-  if (count === 0) return;
-  const were = count === 1 ? 'was' : 'were';
-  terminal.notice(
-    `${counted(count, 'character')} can't be represented in ${name}'s encoding and ${were} replaced.`,
-  );
 }
 
 /** Returns the result cells of each row of a run. */
@@ -171,14 +199,17 @@ function cellsOf(lines: readonly StatusLine[]): IntoCells {
       .filter(({ state }) => state === 'waiting')
       .map(({ name, email }) => name ?? email ?? '')
       .join('; '),
-    esign_error: replacedBy === undefined ? errorInWords(first?.error ?? null) : `Replaced by ${replacedBy}`,
+    esign_error: replacedBy === undefined ? reasonIn(own) : `Replaced by ${replacedBy}`,
   };
 }
 
-/**
- * Returns the numbers of a run's rows by their cells, so that a row is found wherever it is in the file. Empty for a run of an earlier
- * version, which did not store its row keys.
- */
+/** Returns why a row failed or was declined. */
+function reasonIn(lines: readonly StatusLine[]): string {
+  const error = lines.find((line) => line.error !== null)?.error ?? null;
+  return error?.code === 'DECLINED' ? `Declined: ${error.message}` : errorInWords(error);
+}
+
+/** Returns the numbers of a run's rows by their cells, so that a row is found wherever it is in the file. */
 async function rowsByCells(root: string, id: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   for await (const entry of rowKeysOf(root, id)) {

@@ -8,9 +8,10 @@ import {
   type IdentifiedRow,
   type NewRows,
 } from '../../bulk/lookup/earlier-rows.ts';
-import { groupKnownRows, type KnownRows } from '../../bulk/lookup/known-rows.ts';
-import { SKIPPED } from '../../bulk/results.ts';
+import { endedError, groupKnownRows, type KnownRows } from '../../bulk/lookup/known-rows.ts';
+import { EXISTING, type RowResult } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
+import { Batch } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Session } from '../../cli/session.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
@@ -20,20 +21,21 @@ import { contentOf, hasSameContent, isOtherContent } from '../../envelopes/reque
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import { UsageError } from '../../kernel/errors.ts';
+import { PartialError, UsageError } from '../../kernel/errors.ts';
 import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { relativeTime } from '../../output/time.ts';
+import { rowInWords } from './view.ts';
 
 /** Returns what the runs on this machine did for the rows of a file. */
 export async function readEarlierRows(
-  { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: NewRows },
+  rows: NewRows,
   client: Client,
   { session, interrupt }: Context,
 ): Promise<Map<number, EarlierRow>> {
   const baseUrl = await session.baseUrl();
-  const file = { newRows: rows, fingerprint: report.fingerprint, baseUrl };
+  const file = { newRows: rows, baseUrl };
   return findEarlierRows(runsDir(), client, file, interrupt.signal);
 }
 
@@ -61,19 +63,15 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
   const [first] = unfinished;
   if (first === undefined) return;
   const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
-  const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
-    ? ''
-    : ' To send them anyway, add --again.';
   throw new UsageError(
     `${counted(unfinished.length, 'row')} in this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
-    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
+    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '')}\`.` },
   );
 }
 
 /** Shows how many rows are skipped, sent as existing drafts, or refused. */
 export function reportKnown(known: KnownRows, { rows }: FileReport, context: Context): void {
-  const { drafts, ended } = known;
-  const existing = known.existing.filter(({ status }) => status !== SKIPPED);
+  const { drafts, ended, existing } = known;
   const [sent] = existing;
   const [draft] = drafts;
   if (sent !== undefined) {
@@ -94,6 +92,37 @@ export function reportKnown(known: KnownRows, { rows }: FileReport, context: Con
     context.terminal.notice(
       `${counted(ended.length, 'row')} will be refused: the request ID belongs to a canceled, declined, or expired envelope.`,
     );
+}
+
+/**
+ * Reports the rows of a list in which nothing is left to send.
+ * @throws PartialError when rows are refused.
+ */
+export async function reportNothingToDo(
+  { existing, ended }: KnownRows,
+  { name }: FileReport,
+  context: Context,
+): Promise<void> {
+  const batch = new Batch(context);
+  for (const known of [...existing, ...ended].toSorted((one, other) => one.row - other.row)) {
+    const error = known.kind === 'ended' ? endedError(known) : null;
+    const result: RowResult = {
+      run: known.run ?? null,
+      row: known.row,
+      line: known.line,
+      requestId: known.requestId ?? null,
+      ok: error === null,
+      envelopeId: known.id ?? null,
+      status: error === null ? EXISTING : null,
+      error,
+    };
+    await batch.report({ json: result, ...rowInWords(name, result, context.terminal) });
+  }
+  context.terminal.notice('Nothing is left to send.');
+  if (ended.length > 0)
+    throw new PartialError(`${counted(ended.length, 'row')} failed. The errors are shown above.`, {
+      hint: 'Give each its own request ID.',
+    });
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Client } from '../../api/client.ts';
+import { RESERVE } from '../../api/defaults.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
+import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
-import { deleteLeftoverPlans } from '../../bulk/leftover-plans.ts';
 import { type EarlierRow, NewRows } from '../../bulk/lookup/earlier-rows.ts';
 import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
-import type { BulkRow } from '../../bulk/rows/row.ts';
+import type { BulkRow, RowDefaults } from '../../bulk/rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
-import { wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { noteRefusal } from '../../cli/dry-run.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
@@ -19,30 +19,44 @@ import { UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
-import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
-import { type PlanRequest, type RunRequest, requireSamePlan } from './plan.ts';
-import { type RowSigners, rowSignersOf, skipCovered } from './skip-existing.ts';
+import type { ReadOptions } from '../../tables/table-file.ts';
+import {
+  findKnownRows,
+  otherText,
+  readEarlierRows,
+  refuseUnfinished,
+  reportKnown,
+  reportNothingToDo,
+} from './known.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText, writePreflight } from './view.ts';
 
-interface PrepareRequest extends RunRequest {
-  yes: boolean;
-  /** The plan that the run must match. */
-  plan: PlanRequest | undefined;
+/** A list to send, and the flags that determine what is sent, and how. */
+interface RunRequest {
+  file: string;
+  read: ReadOptions;
+  defaults: RowDefaults;
+  mode: Mode;
+  /** Send only this many rows. */
+  first: number | undefined;
+  /** Send rows even if an earlier run has sent them. */
+  again: boolean;
+  /** Continue even if a role of the template has no signer. */
+  allowMissing: boolean;
+  yes: boolean | undefined;
 }
 
 /**
  * Checks a whole file, shows what a run of it would do, and asks for confirmation. Then stores the run; nothing has been sent
- * yet. Returns undefined if the list has no rows.
+ * yet. Returns undefined if nothing is left to send; no run is kept then.
  * @throws UsageError with every problem of the file, or when the user did not confirm.
  */
 export async function prepareRun(
-  request: PrepareRequest,
+  request: RunRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<OpenRun | undefined> {
   preferLowMemory();
-  await deleteLeftoverPlans(runsDir());
   const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
     const checked = await checkRows(request, draft, client, context);
@@ -51,9 +65,15 @@ export async function prepareRun(
       context.terminal.notice('The list has no rows. Nothing was sent.');
       return undefined;
     }
+    const { existing, ended } = checked.known;
+    if (existing.length + ended.length === checked.report.rows) {
+      await draft.discard();
+      await reportNothingToDo(checked.known, checked.report, context);
+      return undefined;
+    }
     await confirmRun(request, checked, await client(), context);
     return await withStartLock(runsDir(), context.session.clock, async () => {
-      const now = await readEarlierRows(checked, await client(), context);
+      const now = await readEarlierRows(checked.rows, await client(), context);
       if (!isSame(now, checked.earlier))
         throw new UsageError('Another run with the same rows started in the meantime, so nothing was sent.', {
           hint: 'Run the command again.',
@@ -68,7 +88,7 @@ export async function prepareRun(
 
 /** Checks a whole file and prints what a run of it would do; nothing is stored. */
 export async function showDryRun(
-  request: PrepareRequest,
+  request: RunRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<void> {
@@ -93,7 +113,7 @@ interface CheckedRun {
 }
 
 async function checkRows(
-  request: PrepareRequest,
+  request: RunRequest,
   draft: RunDraft | undefined,
   client: () => Promise<Client>,
   context: Context,
@@ -101,12 +121,10 @@ async function checkRows(
   const source = sourceOf(request.file);
   const { name } = source;
   const rows = new NewRows(request.again);
-  const people: RowSigners[] = [];
   const emails: string[] = [];
   const signerCounts: number[] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
-    if (request.skipExisting) people.push(rowSignersOf(row));
     const { signers } = row.envelope;
     for (const { email } of signers) emails.push(email);
     signerCounts.push(signers.length);
@@ -121,11 +139,12 @@ async function checkRows(
       mayBeEmpty: request.file === '-',
     }),
   );
-  if (request.plan !== undefined)
-    await requireSamePlan(request.plan, request, report, await client(), context);
-  if (report.problems.count === 0) {
-    const allowed = request.allowMissing || asksForConfirmation(request, context.terminal);
+  const allowed = request.allowMissing || asksForConfirmation(request, context.terminal);
+  try {
     await checkTemplates(await client(), report, allowed, context.interrupt.signal);
+  } catch (error) {
+    // The problems of the file can be fixed without the service.
+    if (report.problems.count === 0) throw error;
   }
   if (report.warnings.count > 0)
     context.terminal.err(safeBlock(`Warnings:\n${linesOf(report.warnings, name).join('\n')}\n`));
@@ -136,10 +155,9 @@ async function checkRows(
     );
   }
   if (report.problems.count > 0) throw refused(report);
-  const earlier = await readEarlierRows({ report, rows }, await client(), context);
+  const earlier = await readEarlierRows(rows, await client(), context);
   const known = await knownRows(request, { report, rows, earlier }, await client(), context);
   refuseUnfinished(known, context.session);
-  if (request.skipExisting) await skipCovered(people, known, report, context);
   reportKnown(known, report, context);
   return { report, rows, emails, signerCounts, earlier, known };
 }
@@ -153,7 +171,7 @@ function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number,
 
 /** Returns what already exists for the rows. @throws UsageError when a request ID was used for something else. */
 async function knownRows(
-  { mode }: PrepareRequest,
+  { mode }: RunRequest,
   { report, rows, earlier }: Pick<CheckedRun, 'report' | 'rows' | 'earlier'>,
   client: Client,
   context: Context,
@@ -166,11 +184,12 @@ async function knownRows(
 }
 
 function preflightOf(
-  { mode, reserve }: PrepareRequest,
+  request: RunRequest,
   { report, known }: CheckedRun,
   client: Client,
   session: Session,
 ): Preflight {
+  const { mode } = request;
   const window = client.window?.reading();
   const done = [...known.existing, ...known.ended];
   const rows = report.rows - done.length;
@@ -181,23 +200,23 @@ function preflightOf(
     existing: known.existing.length,
     signers: done.reduce((left, { signers }) => left - signers, report.signers),
     templates: [...report.templates.keys()],
-    example: report.example,
+    // Another row's email would be misleading.
+    example: doneRows(known).has(1) ? undefined : report.example,
     mode,
     requests,
     window,
-    rateLimitMs: timeByWindow(requests, window, reserve, session.clock.now()),
-    reserve,
+    rateLimitMs: timeByWindow(requests, window, RESERVE, session.clock.now()),
   };
 }
 
 /** Returns true if the user sees the warnings and is asked before anything is sent. */
-function asksForConfirmation({ yes }: PrepareRequest, terminal: CommandTerminal): boolean {
+function asksForConfirmation({ yes }: RunRequest, terminal: CommandTerminal): boolean {
   return terminal.canAsk && !yes && !terminal.json;
 }
 
 /** Shows what a run will do and asks for confirmation. Drafts email nobody, so without a terminal, only sending needs --yes. */
 async function confirmRun(
-  request: PrepareRequest,
+  request: RunRequest,
   checked: CheckedRun,
   client: Client,
   context: Context,
@@ -211,7 +230,7 @@ async function confirmRun(
   const clearance = rows > 0 ? await client.checkWrites([plannedWrite(checked, request)]) : undefined;
   const isAsked = checked.report.isIncomplete && !request.allowMissing;
   const question = sends
-    ? `Send ${inFirstWave(rows, request)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
+    ? `Send ${theFirst(rows, request)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
   const isAgreed = request.yes || clearance?.isConfirmed;
   if (!isAgreed && (rows > 1 || (rows === 1 && isAsked)))
@@ -219,13 +238,13 @@ async function confirmRun(
   await clearance?.confirm();
 }
 
-/** Returns the write for the guards to check. It covers all rows, but this command emails only those of the first wave. */
+/** Returns the write for the guards to check. It covers all rows, but this command emails only those of --first. */
 function plannedWrite(
   { emails, signerCounts, known, report }: CheckedRun,
-  { mode, waves }: PrepareRequest,
+  { mode, first }: RunRequest,
 ): PlannedWrite {
-  const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
-  const last = (waves && wavesEntry(waves, report.rows, known).ends[0]) ?? report.rows;
+  const done = doneRows(known);
+  const last = lastOfFirst(first, report.rows, done);
   let emailCount = 0;
   for (const [index, count] of signerCounts.entries())
     if (index < last && !done.has(index + 1)) emailCount += count;
@@ -234,7 +253,7 @@ function plannedWrite(
 
 async function startRun(
   draft: RunDraft,
-  request: PrepareRequest,
+  request: RunRequest,
   { report, known }: CheckedRun,
   client: Client,
   session: Session,
@@ -248,20 +267,32 @@ async function startRun(
     mode: request.mode,
     baseUrl: baseUrl?.value ?? '',
     profile: profileName?.value ?? null,
-    fingerprint: report.fingerprint,
     ownRequestIds: report.ownRequestIds,
     account: client.account,
     again: request.again,
     source: report.source,
   };
-  return draft.start(head, [
-    ...(request.waves === undefined ? [] : [wavesEntry(request.waves, report.rows, known)]),
-    ...knownEntries(known),
-  ]);
+  const last = lastOfFirst(request.first, report.rows, doneRows(known));
+  const limit = { type: 'upTo', row: last, at: head.at } as const;
+  return draft.start(head, [...(last < report.rows ? [limit] : []), ...knownEntries(known)]);
 }
 
-/** Returns `the first 20 of ` if only a first wave is sent. */
-function inFirstWave(rows: number, { waves }: PrepareRequest): string {
-  const first = waves?.sizes[0];
+function doneRows({ existing, ended }: KnownRows): Set<number> {
+  return new Set([...existing, ...ended].map(({ row }) => row));
+}
+
+/** Returns the last row if the first rows that are not done yet are sent. */
+function lastOfFirst(first: number | undefined, rows: number, done: ReadonlySet<number>): number {
+  let left = first ?? rows;
+  for (let row = 1; row <= rows; row++) {
+    if (done.has(row)) continue;
+    if (left === 0) return row - 1;
+    left--;
+  }
+  return rows;
+}
+
+/** Returns `the first 20 of ` if only these are sent. */
+function theFirst(rows: number, { first }: RunRequest): string {
   return first === undefined || first >= rows ? '' : `the first ${grouped(first)} of `;
 }

@@ -60,16 +60,20 @@ export class BulkProgress {
       void this.aside(() => this.#context.terminal.notice(text));
   }
 
-  /** Removes the line from the screen while something else is written. */
+  /** Removes the line from the screen while something else is written, and draws it again. */
   aside(write: () => Promise<void> | void): Promise<void> | void {
+    if (!this.#live) return write();
     this.#clear();
-    return write();
+    const written = write();
+    if (written === undefined) return this.#draw();
+    return written.then(() => this.#draw());
   }
 
   end(): void {
     clearInterval(this.#timer);
     this.#lines?.stop();
     this.#clear();
+    this.#state = undefined;
     this.#release();
   }
 
@@ -80,6 +84,7 @@ export class BulkProgress {
   }
 
   #draw(): void {
+    if (this.#state === undefined) return;
     const line = truncate(this.#text(), process.stderr.columns - 1);
     this.#context.terminal.err(`\r\u001b[2K${line}`);
   }

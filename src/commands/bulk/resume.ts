@@ -1,31 +1,34 @@
 import { type RemainingWork, remainingWork } from '../../bulk/remaining-work.ts';
 import type { RunState } from '../../bulk/run-state.ts';
+import type { OpenRun } from '../../bulk/runs.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { noteRefusal } from '../../cli/dry-run.ts';
-import { booleanFlag, dryRunFlag, optionalArg } from '../../cli/flags.ts';
+import { dryRunFlag, latestRunArg } from '../../cli/flags.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { counted } from '../../kernel/duration.ts';
+import { ServiceError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, closingOnError, namedRun, reopenRun, runToCompletion } from './run.ts';
 import { remainingText } from './view.ts';
-import { checkNextWave } from './waves.ts';
 
 export default class BulkResume extends EsignCommand {
-  static override summary = 'Resume an interrupted run. No row is lost and nobody is emailed twice.';
+  static override summary =
+    'Resume an interrupted or paused run. No row is lost and nobody is emailed twice.';
   static override description =
-    'For a run with --waves, sends the next wave, or finishes an interrupted one and stops. With --stop-if, the envelopes already sent are checked first: if a limit is exceeded, nothing is sent, and the exit code is 10.';
+    'A run that was interrupted during its --first rows finishes these and is paused again. A paused run sends the rest, or the next N rows with --first.';
   static override examples = [
-    '<%= config.bin %> bulk resume --last',
-    '<%= config.bin %> bulk resume --last --dry-run',
-    '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
-    '<%= config.bin %> bulk resume --last --json | jq -c "select(.ok | not)"',
+    '<%= config.bin %> bulk resume',
+    '<%= config.bin %> bulk resume --dry-run',
+    '<%= config.bin %> bulk resume --first 200',
+    '<%= config.bin %> bulk resume run-20261121-093012345-4f2a --yes',
+    '<%= config.bin %> bulk resume --yes --json | jq -c "select(.ok | not)"',
   ];
-  static override args = { run: optionalArg('run ID') };
+  static override args = latestRunArg;
   static override flags = {
-    last: booleanFlag('the latest run'),
-    anyway: booleanFlag('send the next wave even if a --stop-if limit is exceeded', { default: false }),
     ...bulkFlags,
     'dry-run': dryRunFlag,
   };
@@ -34,20 +37,53 @@ export default class BulkResume extends EsignCommand {
     const { args, flags, context } = await this.start(BulkResume);
     const { terminal, session } = context;
     const progress = new BulkProgress(context);
-    const client = () => bulkClient(flags, progress, session);
+    const client = () => bulkClient(progress, session);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], terminal);
-    const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
+    const run = await reopenRun(await namedRun(args.run), client, context);
     await closingOnError(run, async () => {
-      const wave = await checkNextWave(run.state, await client(), flags, context);
-      const rest = await remainingWork(run, wave ?? run.state.wave);
+      refuseEnded(run.state);
+      const last = lastRowOf(run, flags.first);
+      const rest = await remainingWork(run, last);
       if (flags['dry-run']) return showRemaining(run.state, rest, context);
-      if (wave !== undefined && wave !== run.state.wave)
-        await run.note({ type: 'wave', wave, at: session.clock.now() });
-      if (rest.rows > 0) await (await (await client()).checkWrites([rest.write])).confirm();
+      if (rest.rows === 0) return;
+      const clearance = await (await client()).checkWrites([rest.write]);
+      await confirmRest(run.state, rest, flags.yes === true || clearance.isConfirmed, context);
+      await clearance.confirm();
+      if (last !== run.state.lastBegun) await run.note({ type: 'upTo', row: last, at: session.clock.now() });
     });
     if (flags['dry-run']) return run.close();
-    await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
+    await runToCompletion(run, { client: await client(), webhookSecret, progress }, context);
   }
+}
+
+function refuseEnded({ head, endedAt }: RunState): void {
+  if (endedAt === undefined) return;
+  throw new ServiceError('INVALID_STATE', `${head.id} was canceled, so it can't be resumed.`, {
+    status: 400,
+    hint: 'To send its rows after all, run `esign bulk create` again.',
+  });
+}
+
+/** Returns the last row that a resume works on. An interrupted `--first` is finished before further rows begin. */
+function lastRowOf({ state }: OpenRun, first: number | undefined): number {
+  const isInFirst = state.lastBegun < state.head.total && !state.isPaused;
+  return isInFirst ? state.lastBegun : state.lastOfNext(first);
+}
+
+async function confirmRest(
+  { head }: RunState,
+  { rows, signers }: RemainingWork,
+  yes: boolean,
+  context: Context,
+): Promise<void> {
+  if (rows < 2) return;
+  const sends = head.mode !== 'draft';
+  const question = sends
+    ? `Send the other ${counted(rows, 'envelope')} of ${head.id} to ${counted(signers, 'signer')}?`
+    : `Create the other ${counted(rows, 'draft')} of ${head.id}?`;
+  // Drafts email nobody, so without a terminal, only sending needs --yes.
+  const isAgreed = yes || (!sends && !context.terminal.canAsk);
+  await confirmed(question, { yes: isAgreed, otherwise: 'nothing was sent' }, context);
 }
 
 /** Prints what a resume would do. */

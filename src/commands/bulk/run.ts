@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
-import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Client } from '../../api/client.ts';
 import { RESERVE } from '../../api/defaults.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
-import { OUTAGE_TIMEOUT_MS } from '../../bulk/defaults.ts';
+import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../../bulk/defaults.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { canReadEnvelopes } from '../../bulk/lookup/earlier-rows.ts';
-import { type RowResult, resultsOf } from '../../bulk/results.ts';
+import { type RowResult, resultAsJson, resultsOf } from '../../bulk/results.ts';
 import { type Ending, processRun } from '../../bulk/run.ts';
-import { detailsOf, lastRun } from '../../bulk/run-list.ts';
+import { lastRun } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
-import { Batch, type ItemResult } from '../../cli/batch.ts';
+import { Batch } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
@@ -24,17 +23,13 @@ import { EsignError, PartialError, StoppedError, sentenceOf, UsageError } from '
 import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import type { bulkFlags } from './flags.ts';
 import type { BulkProgress } from './progress.ts';
-import { failureLine, resultLine, summaryText } from './view.ts';
-import { waveText } from './waves.ts';
-
-type RunningFlags = InferredFlags<typeof bulkFlags>;
+import { endingText, rowInWords } from './view.ts';
 
 /** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
-export function bulkClient(flags: RunningFlags, progress: BulkProgress, session: Session): Promise<Client> {
+export function bulkClient(progress: BulkProgress, session: Session): Promise<Client> {
   return session.client({
-    reserve: flags.reserve ?? RESERVE,
+    reserve: RESERVE,
     maxWaitMs: Number.POSITIVE_INFINITY,
     // The run has its own grace period and journal.
     graceMs: 0,
@@ -48,10 +43,10 @@ export function bulkClient(flags: RunningFlags, progress: BulkProgress, session:
  */
 export async function runToCompletion(
   run: OpenRun,
-  work: { client: Client; flags: RunningFlags; webhookSecret: string | undefined; progress: BulkProgress },
+  work: { client: Client; webhookSecret: string | undefined; progress: BulkProgress },
   context: Context,
 ): Promise<void> {
-  const { progress, flags } = work;
+  const { progress } = work;
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
   let ending: Ending | undefined;
   const { id, mode } = run.state.head;
@@ -59,14 +54,11 @@ export async function runToCompletion(
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
-    return (
-      timeByWindow(requestsFor(rows, mode), window, flags.reserve ?? RESERVE, context.session.clock.now()) ??
-      0
-    );
+    return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
   });
   const { file } = run.state.head;
   const report = (result: RowResult) =>
-    batch.report({ json: result, ...inWords(file, result, context.terminal) });
+    batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
   const wasFinished = run.state.finishedAt !== undefined;
   if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
   try {
@@ -75,9 +67,7 @@ export async function runToCompletion(
     ending = await processRun(run, {
       client: work.client,
       ids: requestIdsIn(stateDir(), work.client),
-      concurrency: flags.concurrency,
-      maxRequests: flags['max-requests'],
-      stopOnError: flags['stop-on-error'],
+      concurrency: CONCURRENCY,
       webhookSecret: work.webhookSecret,
       maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
@@ -92,7 +82,7 @@ export async function runToCompletion(
     await endInLog(runEndOf(run.state, before, ending));
     await run.close();
   }
-  await reportEnding(run, ending, context.terminal);
+  reportEnding(run, ending, before, context.terminal);
 }
 
 /** Returns the end of a run's entry in the log. Rows that were finished `before` belong to earlier entries. */
@@ -129,37 +119,28 @@ async function reportKnown(
   }
 }
 
-function inWords(
-  file: string,
-  result: RowResult,
-  terminal: CommandTerminal,
-): Pick<ItemResult, 'text' | 'failure'> {
-  return {
-    text: terminal.outIsTty ? undefined : resultLine(result),
-    failure: result.ok ? undefined : `${failureLine(file, result)}\n`,
-  };
-}
-
-async function reportEnding(
+/** Rows that were finished `before` belong to earlier processes. */
+function reportEnding(
   { state, files }: OpenRun,
   ending: Ending,
+  before: ReadonlySet<number>,
   terminal: CommandTerminal,
-): Promise<void> {
+): void {
   const { id } = state.head;
-  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), state)));
+  if (!terminal.json) terminal.err(endingText(state, terminal));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
   if (ending.kind === 'interrupted') return;
-  if (ending.kind === 'wave') terminal.notice(waveText(state));
-  reportProblems(state, ending.kind === 'wave');
+  const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
+  reportProblems(state, failed.length, ending.kind === 'paused');
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */
-function reportProblems(state: RunState, isWave: boolean): void {
+function reportProblems(state: RunState, failed: number, isPaused: boolean): void {
   const { id, file, total } = state.head;
-  const [failed, seconds] = [isWave ? state.failedInWave : state.count('failed'), state.secondEnvelopes.size];
+  const seconds = state.secondEnvelopes.size;
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
     ...(seconds > 0
@@ -169,8 +150,8 @@ function reportProblems(state: RunState, isWave: boolean): void {
   if (messages.length === 0) return;
   const hint =
     failed > 0
-      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: rows that were already sent are skipped.`
-      : `To see both envelopes, run \`${command('bulk', 'show', id)}\`. Keep one and cancel the other.`;
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
+      : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
   throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint });
 }
 
@@ -187,7 +168,7 @@ function stopped(error: Error, resume: string): Error {
 function journalGone(error: Error, id: string): StoppedError {
   return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
     cause: error,
-    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts with \`${command('envelopes', 'cancel', '--run', id, '--status', 'DRAFT')}\`, and run \`esign bulk create\` with --skip-existing, which also skips people who signed the template before.`,
+    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts, and send the list of \`esign bulk roster FILE --template ID --missing\`.`,
   });
 }
 
@@ -201,24 +182,9 @@ export async function closingOnError(run: OpenRun, work: () => Promise<void>): P
   }
 }
 
-/**
- * Returns the named run, or the latest one with --last. Without either, returns the latest one if `orLast` is set, which commands
- * do that only read.
- */
-export async function namedRun(
-  id: string | undefined,
-  last: boolean,
-  { orLast = false } = {},
-): Promise<string> {
-  if (id !== undefined && last)
-    throw new UsageError("A run ID and --last can't be used together.", {
-      hint: 'List the runs with `esign bulk list`.',
-    });
-  if (id === undefined && !last && !orLast)
-    throw new UsageError('Specify a run ID, or use --last for the latest run.', {
-      hint: 'List the runs with `esign bulk list`.',
-    });
-  const found = id ?? (await lastRun(runsDir()));
+/** Returns the named run. Without a name, or for `last`, returns the latest one. */
+export async function namedRun(id: string | undefined): Promise<string> {
+  const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
   if (found !== undefined) return found;
   throw noRunsError();
 }

@@ -1,8 +1,8 @@
 import type { FileReport, Findings } from '../../bulk/rows/check-file.ts';
 import { streamFile } from '../../cli/input/files.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { FileSource } from '../../tables/table-file.ts';
 
@@ -32,20 +32,17 @@ export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'
 
 const CHUNK = 64 * 1024;
 
-/** Prints bytes in large chunks, to avoid a write for each row. On a terminal, control characters are made visible. */
-export function partWriter(terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>) {
-  const parts: Buffer[] = [];
-  let size = 0;
+/** Prints text in large chunks, to avoid a write for each row. On a terminal, control characters are made visible. */
+export function partWriter(terminal: Pick<Terminal, 'out' | 'outIsTty'>) {
+  let text = '';
   async function end(): Promise<void> {
-    if (size === 0) return;
-    size = 0;
-    const bytes = Buffer.concat(parts.splice(0));
-    await terminal.out(terminal.outIsTty ? safeBlock(bytes.toString('utf8')) : bytes);
+    const all = text;
+    text = '';
+    if (all !== '') await terminal.out(terminal.outIsTty ? safeBlock(all) : all);
   }
-  async function write(bytes: Buffer): Promise<void> {
-    parts.push(bytes);
-    size += bytes.length;
-    if (size >= CHUNK) await end();
+  async function write(part: string): Promise<void> {
+    text += part;
+    if (text.length >= CHUNK) await end();
   }
   return { write, end };
 }

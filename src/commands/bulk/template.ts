@@ -1,9 +1,10 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, requiredArg, textFlag } from '../../cli/flags.ts';
+import { requiredArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
-import { quoted } from '../../tables/rewrite/csv-units.ts';
+import { csvRecord } from '../../tables/csv-records.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
@@ -18,16 +19,19 @@ export default class BulkTemplate extends EsignCommand {
   };
   static override flags = {
     template: textFlag('ID', 'template whose roles the file should contain'),
-    force: booleanFlag('replace an existing file'),
   };
 
   async run(): Promise<void> {
     const { args, flags, session, terminal, interrupt } = await this.start(BulkTemplate);
+    if (/\.xlsx?$/i.test(args.file))
+      throw new UsageError(`${args.file} would be CSV, not a spreadsheet.`, {
+        hint: 'Use a name that ends in .csv, and open the file in your spreadsheet program.',
+      });
     const client = flags.template === undefined ? undefined : await session.client();
     const template = await client?.templates.get(flags.template ?? '', interrupt.signal);
     const roles = client && template ? (await rolesOf(client, template, interrupt.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, flags.force, terminal);
+    await writeNewFile(args.file, text, false, terminal);
     if (args.file === '-') return;
     terminal.notice(
       `Created ${args.file}. Fill it in, then run \`${command('bulk', 'create', args.file, '--dry-run')}\`.`,
@@ -97,5 +101,5 @@ function csvExample(rows: readonly Row[], templateId: string): string {
     '30',
     `C-${index + 1}`,
   ]);
-  return [header, ...lines].map((cells) => `${cells.map((cell) => quoted(cell, ',')).join(',')}\n`).join('');
+  return [header, ...lines].map((cells) => csvRecord(cells, ',')).join('');
 }

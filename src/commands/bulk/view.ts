@@ -1,16 +1,19 @@
+import { RESERVE } from '../../api/defaults.ts';
 import type { RateReading } from '../../api/rate/rate-window.ts';
 import type { RemainingWork } from '../../bulk/remaining-work.ts';
 import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../bulk/results.ts';
-import type { RunDetails, RunSummary } from '../../bulk/run-list.ts';
+import type { RunSummary } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
+import type { ItemResult } from '../../cli/batch.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
-import { indented, type TableColumn, withHangingIndent } from '../../output/table.ts';
+import { indented, renderPairs, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
-import { exactTime, relativeTime } from '../../output/time.ts';
+import { relativeTime } from '../../output/time.ts';
 
 /** The preview of a run, shown before it starts. */
 export interface Preflight {
@@ -28,13 +31,11 @@ export interface Preflight {
   window: RateReading | undefined;
   /** The time that the rate window alone requires, in ms; undefined if no window is known. */
   rateLimitMs: number | undefined;
-  reserve: number;
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {
   draft: 'kept as drafts',
   'two-step': 'created as drafts, then sent',
-  'one-step': 'created and sent in one step',
 };
 const ACTIONS_FOR_ONE: Readonly<Record<string, string>> = {
   ...ACTIONS,
@@ -57,17 +58,14 @@ export function preflightText(plan: Preflight, terminal: Terminal): string {
   return lines.map((line) => `${indented(safeLine(line), 0, terminal)}\n`).join('');
 }
 
-function windowText({ window, rateLimitMs, reserve }: Preflight): string {
+function windowText({ window, rateLimitMs }: Preflight): string {
   if (window === undefined) return '.';
-  const reserved =
-    reserve > 0
-      ? `; ${Math.round(reserve * 100)}% of ${grouped(window.limit)} is reserved for your other systems`
-      : ` of ${grouped(window.limit)}`;
   const takes =
     rateLimitMs === undefined || rateLimitMs === 0
       ? 'they fit within the rate limit'
       : `at least ${durationInWords(rateLimitMs)} at the current rate limit`;
-  return `; ${takes} (${grouped(window.free)} left${reserved}).`;
+  const reserved = `${Math.round(RESERVE * 100)}% of ${grouped(window.limit)} is left for your other systems`;
+  return `; ${takes} (${grouped(window.free)} left; ${reserved}).`;
 }
 
 /** Prints the result of --dry-run. */
@@ -75,7 +73,7 @@ export function writePreflight(plan: Preflight, terminal: Terminal, json: boolea
   const { file, rows, signers, existing, mode, requests, example } = plan;
   if (json) {
     const send = mode !== 'draft';
-    const { line, subject = null, message = null } = example ?? {};
+    const { line = null, subject = null, message = null } = example ?? {};
     const first = { line, subject, message };
     return writeJson({ dryRun: true, file, rows, signers, existing, send, requests, first }, terminal);
   }
@@ -85,12 +83,10 @@ export function writePreflight(plan: Preflight, terminal: Terminal, json: boolea
 }
 
 /** Returns what a resume would do. */
-export function remainingText({ head, waves }: RunState, rest: RemainingWork): string {
-  const { wave, rows, signers, requests } = rest;
+export function remainingText({ head }: RunState, { rows, signers, requests }: RemainingWork): string {
   if (rows === 0) return `${head.id}: nothing to do.\n`;
   const how = (rows === 1 ? ACTIONS_FOR_ONE : ACTIONS)[head.mode];
-  const where = wave === null ? '' : ` in wave ${wave} of ${waves?.ends.length ?? wave}`;
-  return `${head.id}: ${counted(rows, 'envelope')} for ${counted(signers, 'signer')}${where}, ${how}.\n${counted(requests, 'request')}.\n`;
+  return `${head.id}: ${counted(rows, 'envelope')} for ${counted(signers, 'signer')}, ${how}.\n${counted(requests, 'request')}.\n`;
 }
 
 function exampleText({ example }: Preflight): string {
@@ -130,31 +126,77 @@ export function progressText(progress: RunProgress, now: number): string {
   return safeLine(parts.join('  '));
 }
 
+/** Returns how a row is reported: as a line in a pipe, and on a terminal only if it failed. */
+export function rowInWords(
+  file: string,
+  result: RowResult,
+  terminal: CommandTerminal,
+): Pick<ItemResult, 'text' | 'failure'> {
+  return {
+    text: terminal.outIsTty ? undefined : resultLine(result),
+    failure: result.ok ? undefined : `${failureLine(file, result)}\n`,
+  };
+}
+
 /** Returns a row with a known outcome as tab-separated fields for a pipe: row, request ID, envelope ID, status, error. */
-export function resultLine(result: RowResult): string {
+function resultLine(result: RowResult): string {
   return `${resultCells(result).map(safeLine).join('\t')}\n`;
 }
 
 /** Returns a failed row as a line for people: `people.csv:2  ada@example.com (Ada): …`. */
-export function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
-  const where = line === undefined ? `row ${row}` : `${file}:${line}`;
+function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
+  const where = line === null ? `row ${row}` : `${file}:${line}`;
   const who = signers.map(({ email, name }) =>
     name === email || name === '' ? email : `${email} (${name})`,
   );
   return safeLine(`${where}${who.length > 0 ? `  ${who.join(', ')}` : ''}: ${errorInWords(error)}`);
 }
 
-/** Returns a summary of a run's outcome. */
-export function summaryText(run: RunDetails): string {
-  const verb = run.mode === 'draft' ? 'created' : 'sent';
-  const missing = run.total - run.done - run.failed - run.existing;
+/** Returns the outcome of a run's rows so far, and the commands that usually follow. */
+export function endingText(state: RunState, terminal: Terminal): string {
+  const { id, file, mode, total } = state.head;
+  const counts = {
+    done: state.count('done'),
+    failed: state.count('failed'),
+    existing: state.count('existing'),
+    left: total - state.finishedCount,
+  };
   const parts = [
-    `${counted(run.done, 'envelope')} ${verb}`,
-    ...(run.failed > 0 ? [`${grouped(run.failed)} failed`] : []),
-    ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
-    ...(missing > 0 ? [`${grouped(missing)} remaining`] : []),
+    `${counted(counts.done, 'envelope')} ${mode === 'draft' ? 'created' : 'sent'}`,
+    ...(counts.failed > 0 ? [`${grouped(counts.failed)} failed`] : []),
+    ...(counts.existing > 0 ? [`${grouped(counts.existing)} already existed`] : []),
+    ...(counts.left > 0 ? [`${grouped(counts.left)} remaining`] : []),
   ];
-  return `${parts.join(', ')}. Results for each row: ${safeLine(run.results)}\n`;
+  const how = state.isPaused ? ` ${id} is paused.` : '';
+  const next = state.isPaused ? nextInPause(id) : nextAfter(id, file, mode);
+  const isDone = state.isPaused || (counts.left === 0 && counts.done > 0);
+  const summary = `${parts.join(', ')}.${how}\n`;
+  return isDone ? `${summary}${renderPairs(next, terminal, '  ')}` : summary;
+}
+
+type Pairs = [label: string, text: string][];
+
+function nextInPause(id: string): Pairs {
+  return [
+    ['See who has signed', command('bulk', 'status', id)],
+    ['Send the next 200', command('bulk', 'resume', id, '--first', '200')],
+    ['Send the rest', command('bulk', 'resume', id)],
+    ['End the run', command('envelopes', 'cancel', '--run', id)],
+  ];
+}
+
+function nextAfter(id: string, file: string, mode: string): Pairs {
+  if (mode === 'draft')
+    return [
+      ['Send the drafts', command('envelopes', 'send', '--run', id)],
+      ['Cancel them', command('envelopes', 'cancel', '--run', id)],
+    ];
+  return [
+    ['See who has signed', command('bulk', 'status', id)],
+    ['Add it to your file', command('bulk', 'export', id, '--into', file, '-o', 'status.csv')],
+    ['Remind', command('envelopes', 'remind', '--run', id)],
+    ['Take back', command('envelopes', 'cancel', '--run', id)],
+  ];
 }
 
 /** Returns the list view of the runs on this machine. */
@@ -172,57 +214,20 @@ export function runList(now: number): ListView<RunSummary> {
   return {
     id: (run) => run.id,
     empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',
-    columns: [id, state, ...counts, createdAt, file, numberColumn('existing')],
+    columns: [id, state, ...counts, createdAt, file],
     // The ID contains the time, so the time column is dropped first.
     shown: [id, state, ...counts, file, createdAt],
   };
 }
 
-function numberColumn(key: 'done' | 'failed' | 'total' | 'existing'): TableColumn<RunSummary> {
+function numberColumn(key: 'done' | 'failed' | 'total'): TableColumn<RunSummary> {
   return { key, show: (run) => grouped(run[key]), fixed: true };
 }
 
-function stateColor(run: RunSummary): 'green' | 'yellow' | 'cyan' {
+export function stateColor(run: Pick<RunSummary, 'state'>): 'green' | 'yellow' | 'cyan' | 'dim' {
   if (run.state === 'finished') return 'green';
+  if (run.state === 'cancelled') return 'dim';
   return run.state === 'running' ? 'cyan' : 'yellow';
-}
-
-/** Returns a run as text: its state, its failed rows, and the next command. */
-export function renderRun(run: RunDetails, failures: readonly RowResult[], terminal: Terminal): string {
-  const open = [
-    run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
-    run.unknown > 0 ? `${grouped(run.unknown)} with unknown outcome` : '',
-  ].filter((part) => part !== '');
-  const counts = [
-    `${grouped(run.done)} of ${grouped(run.total)} done`,
-    `${grouped(run.failed)} failed`,
-    ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
-    ...open,
-  ].join(', ');
-  const lines = [
-    withHangingIndent(
-      `${terminal.style('bold', run.id)}: ${terminal.style(stateColor(run), run.state)},`,
-      counts,
-      terminal,
-    ),
-    indented(
-      safeLine(`${run.file}, ${ACTIONS[run.mode] ?? run.mode}, started ${exactTime(run.createdAt)}`),
-      2,
-      terminal,
-    ),
-    ...(run.waves === null
-      ? []
-      : [
-          `  Wave ${run.waves.current} of ${run.waves.sizes.length}; rows per wave: ${run.waves.sizes.map(grouped).join(', ')}`,
-        ]),
-    ...run.seconds.map(
-      ({ row, id, status }) => `  ${safeLine(`row ${row} has a second envelope: ${id} (${status})`)}`,
-    ),
-    ...failures.map((result) => `  ${indented(failureLine(run.file, result), 4, terminal)}`),
-  ];
-  if (run.state === 'interrupted')
-    lines.push(terminal.style('dim', `Resume:  ${command('bulk', 'resume', run.id)}`));
-  return `${lines.join('\n')}\n`;
 }
 
 /** The list view of a run's results, for CSV or --fields. */

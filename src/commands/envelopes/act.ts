@@ -41,6 +41,8 @@ export interface ActCommand {
   confirming: Omit<ProblemOptions, 'asks'>;
   /** Whether a dry run finds problems, too. */
   checksDryRun?: boolean;
+  /** Done after the confirmation and before the first envelope; also for an empty selection. */
+  before?: (context: Context) => Promise<void>;
 }
 
 /** Sends, cancels, or reminds the envelopes that a command names or selects, after checks and a confirmation. */
@@ -48,7 +50,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const { words, flags, selection, actionOf, confirming } = command;
   const { ids, selected } = await readNamedOrSelected(words, flags, selection, context);
   // A notice has already reported an empty selection.
-  if (selected !== undefined && ids.ids.length === 0) return;
+  if (selected !== undefined && ids.ids.length === 0) return doBefore(command, context);
   const means = await actionContext(context);
   const { client } = means;
   const action = actionOf(means, ids.signers ?? new Map());
@@ -76,6 +78,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
   if (only !== undefined) await check(only, asks);
   await clearance.confirm();
+  await doBefore(command, context);
   const isChecked = isPreviewed || only !== undefined;
   await action.run((execute) =>
     forEachId(
@@ -91,6 +94,10 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
       context,
     ),
   );
+}
+
+async function doBefore({ flags, before }: ActCommand, context: Context): Promise<void> {
+  if (!flags['dry-run']) await before?.(context);
 }
 
 /** Checks each envelope of a dry run. Throws the error of a single one, and prints those of several. */

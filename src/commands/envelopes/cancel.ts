@@ -1,6 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrRun, runFlag } from '../../cli/selection/flags.ts';
+import { endRunNamed } from '../../cli/selection/run.ts';
 import { notToCancel } from '../../envelopes/left-out.ts';
 import { cancelAction } from '../../envelopes/plan.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -28,7 +29,7 @@ export default class EnvelopesCancel extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesCancel);
-    const { reason, 'even-if-declined': evenIfDeclined } = flags;
+    const { reason, run, 'even-if-declined': evenIfDeclined } = flags;
     const command: ActCommand = {
       words: argv.map(String),
       flags,
@@ -45,6 +46,7 @@ export default class EnvelopesCancel extends EsignCommand {
           }),
       },
     };
+    if (run !== undefined) command.before = (context) => endRunNamed(run, context);
     await act(command, this.context(flags));
   }
 }

@@ -1,15 +1,11 @@
 import { isLoopback } from '../../api/base-url.ts';
-import { indexPathOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
-import type { Session } from '../../cli/session.ts';
-import { Feed } from '../../envelope-index/feed.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
-import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { downloadDocuments } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
@@ -29,19 +25,15 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const warn = (message: string) => view.take({ type: 'warning', message });
   const download = (id: string, dir: string) => downloadDocuments(id, dir, context);
   const actions = new DeliveryActions({ exec: flags.exec, dir: flags.download, download, warn });
-  const index = await listenIndex(context.session);
   try {
     for await (const event of listen(options, signal)) {
       if (event.type === 'summary') await actions.done();
       view.take(event);
-      if (event.type === 'delivery' && event.delivery.reason === null) {
-        index.take(event.delivery);
+      if (event.type === 'delivery' && event.delivery.reason === null)
         actions.take(event.delivery, event.place);
-      }
     }
   } finally {
     over.abort();
-    await index.write();
     await view.written();
   }
   await end;
@@ -91,30 +83,4 @@ function refuseLoop(
 
 function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {
   return Promise.resolve({ secrets: [], others: [] });
-}
-
-/** How long webhooks are collected before they are written together, in ms. */
-const FLUSH_DELAY_MS = 500;
-
-/**
- * Returns what updates the profile's index with verified webhooks, so that searches read those envelopes again. Without a profile,
- * the listener works but has no index to update.
- */
-async function listenIndex(session: Session) {
-  const settings = await session.settings().catch(() => undefined);
-  const path = settings && indexPathOf(settings);
-  const feed = path === undefined ? undefined : new Feed(path);
-  let timer: NodeJS.Timeout | undefined;
-  /** Writes the collected updates. */
-  async function write(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    await feed?.finish();
-  }
-  function take({ verified, duplicate, envelopeId, status }: Delivery): void {
-    if (feed === undefined || !verified || duplicate || envelopeId === null) return;
-    feed.touched(envelopeId, status ?? '');
-    timer ??= setTimeout(() => void write(), FLUSH_DELAY_MS).unref();
-  }
-  return { take, write };
 }

@@ -35,14 +35,10 @@ export default class SandboxSeed extends EsignCommand {
  * @throws UsageError with the field of each error.
  */
 async function seedSandbox(path: string, context: Context): Promise<void> {
-  const { seed, pdfs, mistakes } = await readSeedFile(path, context.terminal);
-  const templates = seed.templates?.map((one) => {
-    const pdf = pdfs.get(one.id);
-    return pdf === undefined ? one : { ...one, pdf: Buffer.from(pdf).toString('base64') };
-  });
+  const { seed, mistakes } = await readSeedFile(path, context.terminal);
   const sandbox = await context.session.sandbox();
   try {
-    const result = await sandbox.seed({ ...seed, ...(templates ? { templates } : {}) });
+    const result = await sandbox.seed(seed);
     await showResult(result, context.terminal);
   } catch (error) {
     throw error instanceof ServiceError && error.details ? mistakes(error.details) : error;

@@ -41,7 +41,7 @@ export function eventsDir(): string {
 }
 
 export function runsDir(): string {
-  return join(stateDir(), 'bulk');
+  return join(stateDir(), 'runs');
 }
 
 /**

@@ -74,15 +74,6 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
   return extent;
 }
 
-/** Returns the first integer that a JavaScript number can't represent exactly, or undefined if all can be represented. */
-export function inexactNumber(text: string): string | undefined {
-  if (!/\d{16}/.test(text)) return undefined;
-  for (const { text: token } of jsonTokens(text)) {
-    if (/^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))) return token;
-  }
-  return undefined;
-}
-
 /** Returns the texts of the items in an array that is a member of the outermost object. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);

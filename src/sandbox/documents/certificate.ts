@@ -6,8 +6,7 @@ import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
 import { createPdf } from './pdf/pdf.ts';
 import { inSigningOrder } from './signed.ts';
-import { createTypesetter } from './text/typesetter.ts';
-import { plain, quoted } from './text/untrusted.ts';
+import { oneLine } from './text/untrusted.ts';
 
 const TITLE = 'Certificate of completion';
 
@@ -17,9 +16,9 @@ const TITLE = 'Certificate of completion';
  */
 export async function drawCertificate(input: CertificateInput): Promise<Uint8Array> {
   const { envelope, documentSha256, signedSha256 } = input;
-  const type = createTypesetter();
   const pdf = createPdf();
-  const flow = createFlow(pdf, type);
+  const { type } = pdf;
+  const flow = createFlow(pdf);
   const signers = inSigningOrder(envelope.signers);
   flow.title(TITLE, 'A record of how this envelope was sent, viewed, and signed');
   drawEnvelope(flow, input);
@@ -33,7 +32,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   }
   return pdf.save({
     title: `${TITLE} for envelope ${envelope.id}`,
-    subject: plain(envelope.subject),
+    subject: oneLine(envelope.subject),
     keywords: [envelope.id, documentSha256, signedSha256, ...hashChain(envelope.history).slice(-1)],
     at: envelope.completedAt ?? envelope.createdAt,
   });
@@ -45,9 +44,9 @@ function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): voi
       ? 'Sequential: each signer was asked to sign after the previous signer signed'
       : 'Parallel: all signers were asked at the same time';
   flow.heading('Envelope', 60);
-  flow.fact('Envelope ID', [quoted(envelope.id)], STYLES.mono);
-  flow.fact('Subject', [quoted(envelope.subject)]);
-  flow.fact('Document', [`${quoted(envelope.templateName)} (${quoted(template.id)})`]);
+  flow.fact('Envelope ID', [oneLine(envelope.id)], STYLES.mono);
+  flow.fact('Subject', [oneLine(envelope.subject)]);
+  flow.fact('Document', [`${oneLine(envelope.templateName)} (${oneLine(template.id)})`]);
   flow.fact('Signing order', [order]);
   flow.fact('Created', [inUtc(envelope.createdAt)]);
   flow.fact('Sent', [inUtc(envelope.sentAt)]);

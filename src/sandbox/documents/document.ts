@@ -11,18 +11,16 @@ import {
   type Pen,
   STYLES,
 } from './drawing/pen.ts';
-import { createPdf, openPdf, type PdfInfo } from './pdf/pdf.ts';
-import type { Sheet } from './pdf/sheet.ts';
+import { createPdf, type PdfInfo } from './pdf/pdf.ts';
 import { type Block, BUILT_IN, PAGE, type Region } from './templates/all.ts';
-import { createTypesetter } from './text/typesetter.ts';
-import { plain, quoted } from './text/untrusted.ts';
+import { oneLine } from './text/untrusted.ts';
 
 /**
  * Draws document.pdf: the template's pages with empty fields. For a template that isn't built in, the pages show only its name and fields.
  */
 export async function drawDocument(template: TemplateRecord): Promise<Uint8Array> {
-  const type = createTypesetter();
   const pdf = createPdf();
+  const { type } = pdf;
   const known = template.standIn ? undefined : BUILT_IN.find(({ record }) => record.id === template.id);
   const count = Math.max(1, template.pageCount);
   for (let page = 1; page <= count; page++) {
@@ -36,34 +34,21 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
   return pdf.save(infoOf(template));
 }
 
-/** Draws document.pdf for an uploaded template: its own pages, with outlines of the fields on them. */
-export async function drawUploadedDocument(
-  template: TemplateRecord,
-  upload: Uint8Array,
-): Promise<Uint8Array> {
-  const pdf = await openPdf(upload);
-  for (const field of template.fields) {
-    const sheet = pdf.sheets[field.page - 1];
-    if (sheet) drawFieldPlace(sheet, field);
-  }
-  return pdf.save(infoOf(template));
-}
-
 function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
-  return { title: plain(name), subject: plain(description), keywords: [id], at: createdAt };
+  return { title: oneLine(name), subject: oneLine(description), keywords: [id], at: createdAt };
 }
 
 function nameOnly({ name, description }: TemplateRecord): Region {
   const { top, bottom } = PAGE;
-  return { top, bottom, blocks: [{ kind: 'title', text: quoted(name), subtitle: quoted(description) }] };
+  return { top, bottom, blocks: [{ kind: 'title', text: oneLine(name), subtitle: oneLine(description) }] };
 }
 
 /** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */
 function drawStandInMark(pen: Pen): void {
   const style = { ...STYLES.title, size: 30, color: COLORS.warning };
-  drawLine(pen, 'STAND-IN', style, { x: pen.sheet.view.width / 2, y: 168, align: 'center' });
+  drawLine(pen, 'STAND-IN', style, { x: pen.sheet.size.width / 2, y: 168, align: 'center' });
   const note = 'The fields come from your template. Signers will see the pages of the real document.';
-  drawLine(pen, note, STYLES.small, { x: pen.sheet.view.width / 2, y: 182, align: 'center' });
+  drawLine(pen, note, STYLES.small, { x: pen.sheet.size.width / 2, y: 182, align: 'center' });
   pen.sheet.box(PAGE.left - 8, 138, PAGE.width + 16, 50, { stroke: COLORS.warning, width: 0.8 });
 }
 
@@ -91,14 +76,8 @@ function drawEmptyField(pen: Pen, field: FieldRecord): void {
   }
 }
 
-/** Draws a thin outline for a field on uploaded pages, which already have their own labels and lines. */
-function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: FieldRecord): void {
-  const dash = type === 'CHECKBOX' ? [] : [2, 2];
-  sheet.box(x, y, width, height, { stroke: COLORS.faint, width: 0.5, dash });
-}
-
 function drawLabel(pen: Pen, field: FieldRecord): void {
-  const text = quoted(field.label);
+  const text = oneLine(field.label);
   if (field.type === 'CHECKBOX') {
     const left = field.x + field.width + 8;
     const middle = field.y + field.height / 2 + 3.3;

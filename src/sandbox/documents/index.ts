@@ -18,15 +18,7 @@ export function createDocumentMaker(
     return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
   }
   const maker: DocumentMaker = {
-    async inspect(file) {
-      const { inspectInWorker } = await import('./inspect.ts');
-      return inspectInWorker(file);
-    },
-    async document(template, upload) {
-      if (upload === undefined) return drawOnce(template);
-      const { drawUploadedDocument } = await import('./document.ts');
-      return drawUploadedDocument(template, upload);
-    },
+    document: drawOnce,
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');
       return sealed(await drawSigned(input), input.envelope);

@@ -3,8 +3,7 @@ import { drawFilledField, drawnSignature, drawSignature, inputOf, valueIn } from
 import { createFlow, drawFooter, drawSandboxMark, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, drawFieldBox, drawFitted, STYLES } from './drawing/pen.ts';
 import { openPdf, type Pdf } from './pdf/pdf.ts';
-import { createTypesetter, type Typesetter } from './text/typesetter.ts';
-import { paragraphsOf, plain, quoted } from './text/untrusted.ts';
+import { oneLine, paragraphsOf } from './text/untrusted.ts';
 
 /** A value from a signer that doesn't fit on the template's pages. */
 interface Entry {
@@ -18,21 +17,21 @@ interface Entry {
  * Further signers of the role, and values that are longer than their box, are shown on appended pages. Rejects if `document` isn't a PDF.
  */
 export async function drawSigned({ template, envelope, document }: SignedInput): Promise<Uint8Array> {
-  const type = createTypesetter();
   const pdf = await openPdf(document);
+  const { type } = pdf;
   const signers = inSigningOrder(envelope.signers.filter(({ signedAt }) => signedAt !== null));
   const holders = new Map<string, SignerRecord>();
   for (const signer of signers) {
     if (template.fields.some(({ role }) => role === signer.role) && !holders.has(signer.role))
       holders.set(signer.role, signer);
   }
-  const overlong = drawFields(pdf, type, template.fields, holders);
+  const overlong = drawFields(pdf, template.fields, holders);
   const others = signers.filter((signer) => holders.get(signer.role) !== signer);
   const entries = [...overlong, ...others.flatMap((signer) => entriesOf(template.fields, signer))];
 
   const own = pdf.sheets.length;
   if (others.length > 0 || entries.length > 0) {
-    drawAppendix(createFlow(pdf, type), template, others, entries);
+    drawAppendix(createFlow(pdf), template, others, entries);
     const appended = pdf.sheets.length - own;
     for (const [index, sheet] of pdf.sheets.slice(own).entries()) {
       drawFooter({ sheet, type }, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
@@ -40,8 +39,8 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
   }
   for (const sheet of pdf.sheets) drawSandboxMark({ sheet, type }, envelope.id);
   return pdf.save({
-    title: `${plain(envelope.templateName)} (signed)`,
-    subject: `Envelope ${envelope.id}: ${plain(envelope.subject)}`,
+    title: `${oneLine(envelope.templateName)} (signed)`,
+    subject: `Envelope ${envelope.id}: ${oneLine(envelope.subject)}`,
     keywords: [envelope.id, ...signers.map(({ signatureId }) => signatureId)],
     at: envelope.completedAt ?? envelope.createdAt,
   });
@@ -54,7 +53,6 @@ export function inSigningOrder(signers: readonly SignerRecord[]): SignerRecord[]
 
 function drawFields(
   pdf: Pdf,
-  type: Typesetter,
   fields: readonly FieldRecord[],
   holders: ReadonlyMap<string, SignerRecord>,
 ): Entry[] {
@@ -62,7 +60,7 @@ function drawFields(
     const signer = holders.get(field.role);
     if (!signer) return [];
     const sheet = pdf.sheets[field.page - 1];
-    if (sheet && drawFilledField({ sheet, type }, field, signer)) return [];
+    if (sheet && drawFilledField({ sheet, type: pdf.type }, field, signer)) return [];
     return [{ signer, label: field.label, value: valueIn(field, signer) }];
   });
 }
@@ -88,7 +86,7 @@ function drawAppendix(
   entries: readonly Entry[],
 ): void {
   const what = others.length > 0 ? 'Additional signatures' : 'Additional entries';
-  flow.title(what, `Part of “${quoted(name)}” and signed with it`);
+  flow.title(what, `Part of “${oneLine(name)}” and signed with it`);
   drawSignatures(flow, fields, others);
   if (entries.length === 0) return;
   if (others.length > 0) flow.heading('Entries', 40);
@@ -98,12 +96,12 @@ function drawAppendix(
       flow.ensureSpace(44);
       flow.top += 6;
       const line = { x: FLOW.left, y: baseline(flow.top, STRONG), width: FLOW.width };
-      drawFitted(flow, `${quoted(signer.name)}, ${quoted(signer.role)}`, STRONG, line);
+      drawFitted(flow, `${oneLine(signer.name)}, ${oneLine(signer.role)}`, STRONG, line);
       flow.top += STRONG.leading + 2;
       last = signer;
     }
-    if (typeof value === 'string') flow.fact(quoted(label), paragraphsOf(value));
-    else flow.ink(quoted(label), value);
+    if (typeof value === 'string') flow.fact(oneLine(label), paragraphsOf(value));
+    else flow.ink(oneLine(label), value);
   }
 }
 
@@ -119,8 +117,8 @@ function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: rea
     const { sheet, top } = flow;
     const x = isLeft ? FLOW.left : CARD.second;
     const { width } = CARD;
-    drawFitted(flow, quoted(signer.name), STRONG, { x, y: baseline(top, STRONG), width, smallest: 5 });
-    const about = `${quoted(signer.role)} · ${quoted(signer.email)}`;
+    drawFitted(flow, oneLine(signer.name), STRONG, { x, y: baseline(top, STRONG), width, smallest: 5 });
+    const about = `${oneLine(signer.role)} · ${oneLine(signer.email)}`;
     const line = { x, y: baseline(top + 13, STYLES.small), width, smallest: 4.5 };
     drawFitted(flow, about, STYLES.small, line);
     const box = { x, y: top + 30, width, height: CARD.signature };

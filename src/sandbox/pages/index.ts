@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { readAsset } from '../../kernel/files/asset.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
-import { fontFolder } from '../documents/text/folder.ts';
+import { fontFolder } from '../documents/text/fonts.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
 import { type ServiceContext, type ServiceEnv, visitorOf } from '../service/base/web.ts';
@@ -13,14 +13,10 @@ import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound, readForm } 
 import { page } from './layout.ts';
 import { recordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
-import { templatePages } from './templates/routes.ts';
 
-const OWN_PATHS = [
-  '/',
-  ...wordList('mailbox sign keys deliveries templates envelopes requests clock assets').map((n) => `/${n}/*`),
-];
+const OWN_PATHS = ['/', ...wordList('mailbox sign deliveries envelopes clock assets').map((n) => `/${n}/*`)];
 
-/** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, requests, templates, keys, and signing. */
+/** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, and signing. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const pages = new Hono<ServiceEnv>();
   pages.onError((error, c) => errorPage(c, error));
@@ -29,7 +25,6 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   // Every form contains this token, because other sites can post here but don't know it.
   const token = randomBytes(16).toString('hex');
   recordPages(pages, options, token);
-  templatePages(pages, options, token);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
     // The build copies the assets next to the fonts.
@@ -40,8 +35,8 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   app.route('/', pages);
 }
 
-const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css', 'editor.css'];
-const SCRIPTS = ['page.js', 'live.js', 'sign.js', 'sheets.js', 'reading.js', 'pad.js', 'edit.js'];
+const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css'];
+const SCRIPTS = ['page.js', 'sign.js', 'sheets.js', 'pad.js'];
 const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
 
 /** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */

@@ -24,9 +24,6 @@ const NAVIGATION = [
   ['/envelopes', 'Envelopes'],
   ['/mailbox', 'Mailbox'],
   ['/deliveries', 'Webhooks'],
-  ['/requests', 'Requests'],
-  ['/templates', 'Templates'],
-  ['/keys', 'API keys'],
 ] as const;
 
 interface PageContent {

@@ -1,17 +1,13 @@
 import type { Hono } from 'hono';
 import type { EnvelopeRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
-import { bodies, parseBody } from '../service/base/validation.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
-import { createKey, revokeKey } from '../service/control/key-actions.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
 import { type PagesOptions, pageNotFound, requireForm } from './guard.ts';
-import { keysPage, newKeyPage } from './keys.ts';
 import { page, paged } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
-import { requestLog, requestPage } from './requests.ts';
 
 /** Mounts the dashboard and the lists. `form` is the token that posts must contain. */
 export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
@@ -36,18 +32,6 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
     const deliveries = [...store.state.deliveries.values()].toReversed();
     return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form) });
   });
-  app.get('/requests', (c) => {
-    const body = requestLog(paged(c, [...store.state.audit.values()].toReversed()), store.state.keys);
-    return page(c, { title: 'Requests', body, script: 'live.js' });
-  });
-  app.get('/requests/:id', (c) => {
-    const request = store.state.audit.get(c.req.param('id'));
-    if (request === undefined) return pageNotFound(c);
-    return page(c, { title: 'Request', body: requestPage(request, store.state.keys) });
-  });
-  app.get('/keys', (c) =>
-    page(c, { title: 'API keys', body: keysPage([...store.state.keys.values()], form) }),
-  );
   envelopePages(app, options, form);
   recordActions(app, options, form);
 }
@@ -105,22 +89,7 @@ function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: strin
   });
   app.post('/deliveries/:id/replay', async (c) => {
     await requireForm(c, form);
-    const { envelopeId } = await engine.replay(c.req.param('id'));
+    const { envelopeId } = engine.replay(c.req.param('id'));
     return c.redirect(`/envelopes/${envelopeId}`, 303);
-  });
-  app.post('/keys/:id/revoke', async (c) => {
-    await requireForm(c, form);
-    await revokeKey(options, c.req.param('id'));
-    return c.redirect('/keys', 303);
-  });
-  app.post('/keys', async (c) => {
-    const { name, scopes, expires } = await requireForm(c, form);
-    const wanted = {
-      name,
-      scopes: [scopes ?? []].flat(),
-      ...(typeof expires === 'string' && expires !== '' ? { expiresAt: expires } : {}),
-    };
-    const { key, record } = await createKey(options, parseBody(bodies.createKey, wanted));
-    return page(c, { title: 'New key', body: newKeyPage(key, record) });
   });
 }

@@ -26,10 +26,6 @@ export function signingPage(view: SigningView) {
     ${problems.length === 0 ? '' : problemList(problems)}
     <form class="signing" method="post" action="${path}" novalidate>
       <div class="row tools">
-        <div class="switch" role="group" aria-label="Document view" hidden>
-          <button type="button" data-view="text" aria-pressed="true">Text</button>
-          <button type="button" data-view="pages" aria-pressed="false">Pages</button>
-        </div>
         <a href="${path}/document.pdf">Open the PDF</a>
       </div>
       <div class="pages" data-document="${path}/document.pdf"></div>

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { listenOn, originOf } from '../../kernel/network/listening.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
@@ -12,7 +11,6 @@ import { failureReporter } from './base/failure-reporter.ts';
 import type { ServiceParts } from './base/parts.ts';
 import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
-import { TemplateService } from './control/template-service.ts';
 import { DocumentStore } from './engine/document-store.ts';
 import { Engine } from './engine/engine.ts';
 import { PendingDocuments } from './engine/pending-documents.ts';
@@ -21,13 +19,11 @@ import { ResetLock } from './engine/reset-lock.ts';
 import { respondWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
 import { FaultyObjects } from './faults/faulty-objects.ts';
-import type { ReadSeed } from './seed/schema.ts';
+import type { CheckedSeed } from './seed/schema.ts';
 import { loadSeed } from './seed/seeder.ts';
 import { CountedIds } from './store/counted-ids.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
-import { Snapshots } from './store/snapshots.ts';
 import { Store } from './store/store.ts';
-import { Uploads } from './store/uploads.ts';
 import { attach, webApp } from './web-app.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 
@@ -38,7 +34,7 @@ export interface ServiceOptions {
   port: number;
   /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
-  /** The number of envelopes (or signers, see CHOICES) per calendar month and organization. Default: no limit. */
+  /** The number of envelopes per calendar month and organization. Default: no limit. */
   quota?: number | undefined;
   documents: DocumentMaker;
   objects: ObjectWriter;
@@ -50,7 +46,7 @@ export interface ServiceOptions {
   /** Whether IDs are numbered per kind instead of random. */
   hasCountedIds?: boolean | undefined;
   /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
-  seed?: ReadSeed | undefined;
+  seed?: CheckedSeed | undefined;
   /** Returns random letters and digits for IDs, tokens, and keys. Default: from the system's secure source. */
   randomId?: RandomId;
   /** The key of the default organization. Default: that of the folder, or a random one. */
@@ -82,20 +78,20 @@ const CLOSE_TIMEOUT_MS = 3000;
 
 /**
  * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
- * UsageError if a choice or fault is invalid, another sandbox uses the folder, or its journal is damaged.
+ * UsageError if a choice or fault is invalid, or another sandbox uses the folder.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, documents, seed, startsAt } = options;
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const objects = new FaultyObjects(options.objects, { ...options, faults });
-  const store = await Store.open(dataDir);
+  const reportFailure = failureReporter(options.clock, options.onProblem ?? (() => undefined));
+  const store = await Store.open(dataDir, reportFailure);
   const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
   const clock = new SandboxClock(options.clock, options);
   // A request without a Host header also gets the API's error format, not Node's empty response.
   const server = createServer({ requireHostHeader: false, ServerResponse: responseDatedBy(clock) });
-  const uploads = new Uploads(join(dataDir, 'templates'));
   const parts: ServiceParts = {
     store,
     clock,
@@ -106,12 +102,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     randomId: counted?.next ?? random,
     counted,
     documents,
-    uploads,
-    documentStore: new DocumentStore(documents, objects, uploads),
-    reserveQuota: monthlyQuota(store.state, options.quota, choices),
+    documentStore: new DocumentStore(documents, objects),
+    reserveQuota: monthlyQuota(store.state, options.quota),
     rates: new SandboxRateWindow(options.rateLimit ?? LIMITS.rate),
     resets: new ResetLock(),
-    reportFailure: failureReporter(options.clock, options.onProblem ?? (() => undefined)),
+    reportFailure,
     origin: () => originOf(server, HOST),
   };
   const sender = new WebhookSender(parts);
@@ -119,18 +114,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const closing = new AbortController();
   const end = once(() => close(server, { store, engine, sender, objects, closing }));
   try {
-    clock.offsetMs = await startOfClock(store, clock, startsAt);
-    await seedTemplates(store, documents);
-    await uploads.sweep(store.state.templates.keys());
+    clock.offsetMs = startOfClock(store, clock, startsAt);
+    seedTemplates(store, documents);
     const apiKey = await openDefaultKey(parts, dataDir, options.apiKey);
     const pendingDocuments = new PendingDocuments({ ...parts, objects, state: store.state });
-    const snapshots = new Snapshots(join(dataDir, 'snapshots'), { objects, uploads });
-    await snapshots.sweep();
-    const control = new ControlPlane({ ...parts, engine, apiKey, pendingDocuments, seed, snapshots });
+    const control = new ControlPlane({ ...parts, engine, apiKey, pendingDocuments, seed });
     const app = webApp({
       ...parts,
       engine,
-      templates: new TemplateService(parts),
       control,
       closing: closing.signal,
       objects: pendingDocuments,
@@ -146,8 +137,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await listenOn(server, options.port, HOST);
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded =
-      seed === undefined ? undefined : await loadSeed(seed, { ...parts, apiKey }, { missingOnly: true });
+      seed === undefined ? undefined : loadSeed(seed, { ...parts, apiKey }, { missingOnly: true });
     await engine.start();
+    // A sandbox that was ready has its key and its seed after a kill, too.
+    await store.flush();
     const { orgId } = store.state;
     return { origin: parts.origin(), orgId, apiKey, keys: seeded?.keys ?? [], control, close: end };
   } catch (error) {
@@ -156,18 +149,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function seedTemplates(store: Store, documents: DocumentMaker): Promise<void> {
+function seedTemplates(store: Store, documents: DocumentMaker): void {
   if (store.state.templates.size > 0) return;
-  await store.commit(documents.templates().map((value) => ({ kind: 'template', value })));
+  store.commit(documents.templates().map((value) => ({ kind: 'template', value })));
 }
 
 /** Returns the initial offset of the sandbox's clock from the machine's, in ms. */
-async function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): Promise<number> {
+function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): number {
   const { value, frozenAt } = store.state.clock;
   const offset = startsAt === undefined ? clock.offsetOf(store.state.clock) : clock.offsetFor(startsAt);
   const record = clock.recordOf(offset);
-  if (record.value !== value || record.frozenAt !== frozenAt)
-    await store.commit([{ kind: 'clock', ...record }]);
+  if (record.value !== value || record.frozenAt !== frozenAt) store.commit([{ kind: 'clock', ...record }]);
   return offset;
 }
 

@@ -1,13 +1,13 @@
 import * as Flags from '@oclif/core/flags';
-import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
-import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
+import { openSource } from '../../../bulk/rewrite/source-file.ts';
+import { isAsked, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { booleanFlag, fieldsFlag, formatFlags, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
 import { type ListView, writeIds, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
-import { delimiterFlag, localDelimiter } from '../flags.ts';
+import { fileFlags, localDelimiter } from '../flags.ts';
 import { partWriter, refused, sourceOf } from '../source.ts';
 import { envelopeIds } from '../status/command.ts';
 import { collectRoster } from './collect.ts';
@@ -15,7 +15,7 @@ import { collectRoster } from './collect.ts';
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';
   static override description =
-    'Prints one line for each signer in each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed nor been asked, ready for `bulk create`.';
+    'Prints one line for each signer in each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed, nor declined, nor been asked, ready for `bulk create`.';
   static override examples = [
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
     '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
@@ -28,14 +28,16 @@ export default class BulkRoster extends EsignCommand {
       description: 'only envelopes created since this time (default: all)',
       helpValue: '90d|DATE',
     }),
-    missing: booleanFlag('print the original rows with signers who have neither signed nor been asked', {
-      default: false,
-      exclusive: ['json', 'csv', 'fields', 'quiet'],
-    }),
+    missing: booleanFlag(
+      'print the rows with signers who have neither signed, nor declined, nor been asked',
+      {
+        default: false,
+        exclusive: ['json', 'csv', 'fields', 'quiet'],
+      },
+    ),
     ...formatFlags,
     fields: fieldsFlag('email,state'),
-    ...readFlags,
-    delimiter: delimiterFlag,
+    ...fileFlags,
   };
 
   async run(): Promise<void> {
@@ -44,21 +46,21 @@ export default class BulkRoster extends EsignCommand {
     const client = await session.client();
     await client.templates.get(template, interrupt.signal);
     const source = sourceOf(args.file);
-    const file = await openRewritable(source, { ...flags, delimiter: flags.delimiter ?? localDelimiter() });
+    const file = await openSource(source, { ...flags, sheetDelimiter: flags.delimiter ?? localDelimiter() });
     const roster = await collectRoster([template], since, context);
     const problems = new Findings(MAX_PROBLEMS);
     const lines: RosterLine[] = [];
-    const kept: Buffer[] = [];
+    const kept: string[] = [];
     let row = 0;
     for await (const part of file.parts) {
-      if (part.row === undefined) {
-        kept.push(part.bytes());
+      if ('header' in part) {
+        kept.push(part.header(false));
         continue;
       }
       row++;
-      const { line, label } = part.row;
+      const { line, label } = part;
       // Only the signers matter here. The rest is checked when the rows are sent.
-      const { envelope } = checkRow(part.row, { templateId: template }, (field, text) => {
+      const { envelope } = checkRow(part, { templateId: template }, (field, text) => {
         if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
       });
       const found = envelope.signers.map(({ email, name, role }) => ({
@@ -69,14 +71,14 @@ export default class BulkRoster extends EsignCommand {
         ...roster.find(template, email),
       }));
       lines.push(...found);
-      if (!found.every(isCovered)) kept.push(part.bytes());
+      if (!found.every(isAsked)) kept.push(part.text());
     }
     if (problems.count > 0) throw refused({ problems, name: source.name });
     const out = terminal.hidingSecrets();
     if (flags.quiet) return writeIds(await envelopeIds(lines), out);
     if (!missing) return writeList(lines, rosterList, flags, out);
     const writer = partWriter(terminal);
-    for (const bytes of kept) await writer.write(bytes);
+    for (const text of kept) await writer.write(text);
     await writer.end();
   }
 }

@@ -1,4 +1,6 @@
 import { errorInWords } from '../../../bulk/results.ts';
+import { summaryOf } from '../../../bulk/run-list.ts';
+import type { RunState } from '../../../bulk/run-state.ts';
 import { filesOf } from '../../../bulk/runs.ts';
 import {
   collectEnvelopes,
@@ -13,34 +15,34 @@ import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '..
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
 import { select } from '../../../cli/selection/search.ts';
 import { timeOf } from '../../../kernel/clock.ts';
-import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
+import { durationInWords } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { allOf } from '../../../kernel/streams.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
 import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
-import { indented, type TableColumn } from '../../../output/table.ts';
-import type { Terminal } from '../../../output/terminal.ts';
-import { safeLine } from '../../../output/text.ts';
+import type { TableColumn } from '../../../output/table.ts';
 import { relativeTime } from '../../../output/time.ts';
 import { namedRun, requireSameOrganization } from '../run.ts';
+import { attentionText, COLORS, runText, Totals } from './screen.ts';
 
 export default class BulkStatus extends EsignCommand {
   static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
   static override description =
-    "Prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
+    "Shows the state of the run, the number of rows in each state, and what needs you. With --all, --only, or in a pipe, prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
   static override examples = [
     '<%= config.bin %> bulk status',
-    '<%= config.bin %> bulk status --last --only waiting',
+    '<%= config.bin %> bulk status --all',
+    '<%= config.bin %> bulk status --only waiting',
     '<%= config.bin %> bulk status run-20261121-093012345-4f2a --csv > status.csv',
-    '<%= config.bin %> bulk status --last --only failed --fields row,email,error.message',
-    '<%= config.bin %> bulk status --last --only waiting -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
+    '<%= config.bin %> bulk status --only failed --fields row,email,error.message',
+    '<%= config.bin %> bulk status --only waiting -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
   ];
   static override args = latestRunArg;
   static override flags = {
-    last: booleanFlag('the latest run'),
     only: textFlag('A,B', 'only signers in one of these states'),
+    all: booleanFlag('list all signers'),
     ...formatFlags,
     fields: fieldsFlag('row,email,state'),
   };
@@ -49,11 +51,11 @@ export default class BulkStatus extends EsignCommand {
     const { args, flags, context, session, terminal } = await this.start(BulkStatus);
     const only = flags.only === undefined ? undefined : readStates(flags.only);
     preferLowMemory();
-    const id = await namedRun(args.run, flags.last, { orLast: true });
+    const id = await namedRun(args.run);
     const out = terminal.hidingSecrets();
-    const lines = await statusOfRun(id, context);
+    const { state, lines } = await statusOfRun(id, context);
+    const isSelected = ({ state: one }: StatusLine) => only === undefined || only.includes(one);
     const totals = new Totals();
-    const isSelected = ({ state }: StatusLine) => only === undefined || only.includes(state);
     async function* selected() {
       for await (const line of lines) {
         totals.add(line);
@@ -64,13 +66,22 @@ export default class BulkStatus extends EsignCommand {
     const view = statusList(() => session.now());
     if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
     const shown = await allOf(selected());
-    await out.out(renderTotals(id, totals, terminal));
+    const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
+    await out.out(`${runText(run, terminal, session.now())}${totals.text(terminal)}`);
+    if (only === undefined && !flags.all) return out.out(attentionText(shown, id, terminal, session.now()));
+    await out.out('\n');
     await writeList(shown, view, flags, out);
   }
 }
 
+/** A run, if it is on this machine, and a line for each of its signers. */
+interface RunStatusLines {
+  state: RunState | undefined;
+  lines: AsyncIterable<StatusLine>;
+}
+
 /** Returns a line for each signer of a run with their current state. */
-export async function statusOfRun(id: string, context: Context): Promise<AsyncIterable<StatusLine>> {
+export async function statusOfRun(id: string, context: Context): Promise<RunStatusLines> {
   const { terminal, session, interrupt } = context;
   const state = await runOnThisMachine(id, context);
   const journal: RunJournal | undefined = state && { state, files: filesOf(runsDir(), id) };
@@ -87,7 +98,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
     { client, journal, signal: interrupt.signal },
     (known) => requireSameOrganization(known, client, interrupt),
   );
-  return statusLines(collected, journal);
+  return { state, lines: statusLines(collected, journal) };
 }
 
 /** Returns each envelope ID once, in the order of the lines. */
@@ -111,68 +122,12 @@ export function readStates(text: string): SignerState[] {
   });
 }
 
-type Color = Parameters<Terminal['style']>[0];
-
-/** The colors of the states. As for envelope statuses, red and green are never next to each other. */
-const COLORS: Readonly<Record<SignerState, Color>> = {
-  failed: 'red',
-  pending: 'dim',
-  draft: 'dim',
-  declined: 'magenta',
-  expired: 'yellow',
-  cancelled: 'dim',
-  replaced: 'dim',
-  waiting: 'cyan',
-  later: 'dim',
-  signed: 'green',
-};
-
-/** Counts the signers of a run by state. */
-class Totals {
-  readonly #counts = new Map<SignerState, number>();
-  readonly #envelopes = new Set<string>();
-  signers = 0;
-
-  add({ state, envelopeId }: Pick<StatusLine, 'state' | 'envelopeId'>): void {
-    this.signers++;
-    this.#counts.set(state, (this.#counts.get(state) ?? 0) + 1);
-    if (envelopeId !== null) this.#envelopes.add(envelopeId);
-  }
-
-  get envelopes(): number {
-    return this.#envelopes.size;
-  }
-
-  /** Returns the states that occur, with the number of signers in each. */
-  counts(): [SignerState, number][] {
-    return ORDER.flatMap((state): [SignerState, number][] => {
-      const count = this.#counts.get(state);
-      return count === undefined ? [] : [[state, count]];
-    });
-  }
-}
-
-const ORDER: readonly SignerState[] = [
-  ...(['signed', 'waiting', 'later', 'draft', 'pending'] as const),
-  ...(['declined', 'expired', 'cancelled', 'replaced', 'failed'] as const),
-];
-
-/** Returns the run and the number of signers in each state as text. */
-function renderTotals(run: string, totals: Totals, terminal: Terminal): string {
-  const counts = totals
-    .counts()
-    .map(([state, count]) => terminal.style(COLORS[state], `${grouped(count)} ${state}`))
-    .join(', ');
-  const size = `${counted(totals.signers, 'signer')}, ${counted(totals.envelopes, 'envelope')}`;
-  const head = `${terminal.style('bold', safeLine(run))}: ${size}`;
-  return `${head}\n${counts === '' ? '' : `${indented(counts, 0, terminal)}\n`}\n`;
-}
-
 /** Returns the list view of a run's signers. */
 function statusList(now: () => number): ListView<StatusLine> {
   const row: TableColumn<StatusLine> = { key: 'row', fixed: true };
+  const line: TableColumn<StatusLine> = { key: 'line', fixed: true };
   const envelopeId: TableColumn<StatusLine> = { key: 'envelopeId', header: 'ENVELOPE', fixed: true };
-  const state: TableColumn<StatusLine> = { key: 'state', fixed: true, color: (line) => COLORS[line.state] };
+  const state: TableColumn<StatusLine> = { key: 'state', fixed: true, color: (one) => COLORS[one.state] };
   const role: TableColumn<StatusLine> = { key: 'role' };
   const signer: TableColumn<StatusLine> = {
     key: 'signer',
@@ -182,13 +137,14 @@ function statusList(now: () => number): ListView<StatusLine> {
   const detail: TableColumn<StatusLine> = {
     key: 'detail',
     header: 'DETAILS',
-    value: (line) => detailOf(line, now()),
+    value: (one) => detailOf(one, now()),
   };
   return {
-    id: (line) => line.envelopeId ?? '',
+    id: (one) => one.envelopeId ?? '',
     empty: 'No signers are in these states.',
     columns: [
       row,
+      line,
       { key: 'requestId', header: 'REQUEST ID' },
       envelopeId,
       { key: 'envelopeStatus', header: 'ENVELOPE STATUS' },
@@ -199,15 +155,16 @@ function statusList(now: () => number): ListView<StatusLine> {
       { key: 'sentAt', header: 'SENT' },
       { key: 'signedAt', header: 'SIGNED' },
       { key: 'waitingSince', header: 'WAITING SINCE' },
-      { key: 'error', value: (line) => errorInWords(line.error) },
+      { key: 'error', value: ({ error }) => errorInWords(error) },
       { key: 'replacedBy', header: 'REPLACED BY' },
     ],
-    shown: [row, state, signer, detail, envelopeId, { ...role, extra: true }],
+    shown: [line, state, signer, detail, envelopeId, { ...role, extra: true }],
   };
 }
 
 /** Returns details that the state doesn't show. */
 function detailOf(line: StatusLine, now: number): string {
+  if (line.state === 'declined') return line.error?.message ?? '';
   if (line.error !== null) return errorInWords(line.error);
   if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;
   if (line.state === 'waiting') {

@@ -1,7 +1,7 @@
 import { type Drawing, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
-import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
+import { oneLine, paragraphsOf } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
 import { type Box, baseline, COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
@@ -70,7 +70,7 @@ export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: st
   const place = { x, width, smallest: 4.4 };
   const by = signedBy(pen.type, signer, width, place.smallest);
   drawFitted(pen, by, caption, { ...place, y: box.y + box.height * 0.81 });
-  drawFitted(pen, `ID ${quoted(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
+  drawFitted(pen, `ID ${oneLine(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
   return complete;
 }
 
@@ -80,7 +80,7 @@ function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: n
   const room = width - type.width(`Signed by ${time}`, STYLES.footer.use, size);
   const options = { width: room, largest: size, smallest: size };
   const [name = ''] = type.fit([oneLine(signer.name)], STYLES.footer.use, options).lines;
-  return `Signed by ${quoted(name)}${time}`;
+  return `Signed by ${oneLine(name)}${time}`;
 }
 
 function drawHandwriting(
@@ -96,7 +96,7 @@ function drawHandwriting(
   const slack = byHand ? 0 : largest * 0.2;
   const fitted = pen.type.fit([text], use, { width: width - slack, largest, smallest: size * 0.22 });
   const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
-  drawLine(pen, fitted.lines[0] ?? '', style, { x, y, base: fitted.direction, slanted: !byHand });
+  drawLine(pen, fitted.lines[0] ?? '', style, { x, y, slanted: !byHand });
   return fitted.complete;
 }
 
@@ -117,12 +117,8 @@ function drawValue(pen: Pen, box: Box, value: string): boolean {
   const height = leading * fitted.lines.length;
   const top = isTall ? box.y + 3 : box.y + (box.height - height) / 2;
   const style = { ...STYLES.body, size: fitted.size, leading, color: COLORS.penBlue };
-  const side =
-    fitted.direction === 'rtl'
-      ? ({ x: box.x + box.width - 5, base: 'rtl', align: 'right' } as const)
-      : ({ x: box.x + 5, base: 'ltr' } as const);
   for (const [index, text] of fitted.lines.entries())
-    drawLine(pen, text, style, { ...side, y: baseline(top + leading * index, style) });
+    drawLine(pen, text, style, { x: box.x + 5, y: baseline(top + leading * index, style) });
   return fitted.complete;
 }
 
@@ -137,10 +133,9 @@ function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {
 
 /** Returns the first letters of up to four words; for a name without spaces, its first character. */
 export function initialsOf(name: string): string {
-  const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
   return oneLine(name)
     .split(' ')
     .slice(0, 4)
-    .map((word) => [...graphemes.segment(word)][0]?.segment ?? '')
+    .map((word) => [...word][0] ?? '')
     .join('');
 }

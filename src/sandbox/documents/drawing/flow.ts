@@ -1,7 +1,6 @@
 import type { Drawing } from '../../model.ts';
 import type { Pdf } from '../pdf/pdf.ts';
-import type { Typesetter } from '../text/typesetter.ts';
-import { quoted } from '../text/untrusted.ts';
+import { oneLine } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
 import {
   baseline,
@@ -28,7 +27,8 @@ const FACT_STYLE = { ...STYLES.body, size: 9, leading: LINE };
 export type Flow = ReturnType<typeof createFlow>;
 
 /** Creates content that runs over as many pages as it needs. They are appended to the document, the first one immediately. */
-export function createFlow(pdf: Pdf, type: Typesetter) {
+export function createFlow(pdf: Pdf) {
+  const { type } = pdf;
   const flow = {
     type,
     sheet: pdf.addSheet(),
@@ -105,7 +105,7 @@ function columnAt(top: number): Column {
 /** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
 export function drawFooter(pen: Pen, left: string, right: string): void {
   pen.sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
-  drawFitted(pen, quoted(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
+  drawFitted(pen, oneLine(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
   drawLine(pen, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
 }
 
@@ -114,9 +114,9 @@ const MARGIN = 64;
 
 /** Marks a page of a signed document with its envelope's ID and a note that it is not legally binding. */
 export function drawSandboxMark(pen: Pen, envelopeId: string): void {
-  const right = pen.sheet.view.width - MARGIN;
-  const bottom = pen.sheet.view.height - 29;
-  const id = `Envelope ${quoted(envelopeId)}`;
+  const right = pen.sheet.size.width - MARGIN;
+  const bottom = pen.sheet.size.height - 29;
+  const id = `Envelope ${oneLine(envelopeId)}`;
   drawFitted(pen, id, STYLES.footer, { x: MARGIN, y: bottom, width: 250, smallest: 5 });
   const notice = { ...STYLES.footer, color: COLORS.warning };
   const text = 'Made in a sandbox. Not legally binding.';

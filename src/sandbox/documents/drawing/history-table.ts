@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HistoryEntry, SignerRecord } from '../../model.ts';
-import { quoted } from '../text/untrusted.ts';
+import { oneLine } from '../text/untrusted.ts';
 import { FLOW, type Flow } from './flow.ts';
 import { baseline, COLORS, drawLine, STYLES, type TextStyle } from './pen.ts';
 import { toSeconds } from './times.ts';
@@ -53,8 +53,8 @@ function drawEntry(
 ): void {
   const signer = signers.find(({ id }) => id === entry.signerId);
   const about = [
-    ...(signer ? [`${quoted(signer.name)} (${quoted(signer.email)})`] : []),
-    ...(entry.detail === null ? [] : [quoted(entry.detail)]),
+    ...(signer ? [`${oneLine(signer.name)} (${oneLine(signer.email)})`] : []),
+    ...(entry.detail === null ? [] : [oneLine(entry.detail)]),
   ];
   const { lines } = flow.type.fit(about, INK.use, {
     width: COLUMNS.who.width,
@@ -68,7 +68,7 @@ function drawEntry(
   const { top } = flow;
   const y = baseline(top, INK);
   drawLine(flow, `${number}`, SMALL, { x: COLUMNS.number, y });
-  drawLine(flow, toSeconds(entry.at) ?? quoted(entry.at), INK, { x: COLUMNS.time, y });
+  drawLine(flow, toSeconds(entry.at) ?? oneLine(entry.at), INK, { x: COLUMNS.time, y });
   drawLine(flow, HISTORY_WORDS[entry.what], INK, { x: COLUMNS.what, y });
   for (const [index, text] of lines.entries())
     drawLine(flow, text, INK, { x: COLUMNS.who.x, y: baseline(top + index * LINE, INK) });

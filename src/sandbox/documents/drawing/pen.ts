@@ -1,7 +1,6 @@
 import type { FieldRecord } from '../../model.ts';
 import type { Color, Sheet } from '../pdf/sheet.ts';
-import type { Use } from '../text/faces.ts';
-import type { BaseDirection } from '../text/itemize.ts';
+import type { Use } from '../text/fonts.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 
 export const COLORS = {
@@ -36,7 +35,7 @@ export const STYLES = {
   small: { use: 'text', size: 8.2, leading: 11.5, color: COLORS.grey },
   label: { use: 'text', size: 7.4, leading: 9.5, color: COLORS.grey },
   footer: { use: 'text', size: 7.2, leading: 9.5, color: COLORS.grey },
-  mono: { use: 'mono', size: 7.6, leading: 11, color: COLORS.ink },
+  mono: { use: 'text', size: 7.6, leading: 11, color: COLORS.ink },
 } as const satisfies Record<string, TextStyle>;
 
 /** A part of a page, in points from its top left corner. */
@@ -47,18 +46,16 @@ export interface TextLine {
   /** The baseline. */
   y: number;
   align?: 'left' | 'right' | 'center';
-  base?: BaseDirection;
   slanted?: boolean;
   tracking?: number;
 }
 
 /** Draws one line of text. */
 export function drawLine(pen: Pen, text: string, { use, size, color }: TextStyle, line: TextLine): void {
-  const { y, align, base, slanted = false, tracking = 0 } = line;
-  const shaped = pen.type.shape(text, use, base);
-  const width = shaped.width * size + tracking * [...text].length;
+  const { y, align, slanted = false, tracking = 0 } = line;
+  const width = pen.type.width(text, use, size) + tracking * [...text].length;
   const x = line.x - (align === 'right' ? width : align === 'center' ? width / 2 : 0);
-  pen.sheet.text(shaped, { x, y, size, color, slanted, tracking });
+  pen.sheet.text(pen.type.runs(text, use), { x, y, size, color, slanted, tracking });
 }
 
 /** Where a paragraph starts, and how wide it is. */

@@ -1,6 +1,6 @@
 import type { FieldRecord, SignerRecord } from '../../model.ts';
 import type { Typesetter } from '../text/typesetter.ts';
-import { oneLine, quoted } from '../text/untrusted.ts';
+import { oneLine } from '../text/untrusted.ts';
 import { drawnSignature } from './filled-fields.ts';
 import { FLOW, type Flow } from './flow.ts';
 import { drawInk } from './ink.ts';
@@ -75,14 +75,14 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldReco
     drawLine(flow, toSeconds(time) ?? '–', DARK, { x: COLUMNS.when.x + LABEL, y: at(line) });
   }
   const { x, width } = COLUMNS.how;
-  const device = signer.userAgent === null ? '–' : quoted(deviceOf(signer.userAgent));
+  const device = signer.userAgent === null ? '–' : oneLine(deviceOf(signer.userAgent));
   const value = { x: x + 34, width: width - 34, smallest: 4.5 };
   drawLine(flow, 'IP', SMALL, { x, y: at(0) });
-  drawFitted(flow, quoted(signer.ip ?? '–'), DARK, { ...value, y: at(0) });
+  drawFitted(flow, oneLine(signer.ip ?? '–'), DARK, { ...value, y: at(0) });
   drawLine(flow, 'Device', SMALL, { x, y: at(1) });
   drawFitted(flow, device, DARK, { ...value, y: at(1) });
   drawLine(flow, 'Signature ID', SMALL, { x, y: at(2) });
-  drawFitted(flow, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
+  drawFitted(flow, oneLine(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
   if (drawn !== undefined)
     drawInk(sheet, drawn, { x, y: top + 4 * LINE + INK.gap, width, height: INK.height });
   flow.top += height;
@@ -111,7 +111,7 @@ function fewLines(type: Typesetter, text: string, style: TextStyle): WhoLine[] {
     leading: LINE / style.size,
   };
   const { lines, size } = type.fit([oneLine(text)], style.use, options);
-  return lines.map((line) => ({ text: quoted(line), style: { ...style, size } }));
+  return lines.map((line) => ({ text: oneLine(line), style: { ...style, size } }));
 }
 
 function timesOf(signer: SignerRecord): [string, string | null][] {

@@ -10,9 +10,9 @@ import {
   PdfStream,
   PdfString,
 } from '@libpdf/core';
-import { createUsedFonts } from './fonts.ts';
+import { createFonts, type Fonts } from '../text/fonts.ts';
+import { createTypesetter, type Typesetter } from '../text/typesetter.ts';
 import { createSheet, type Sheet } from './sheet.ts';
-import { inherited, type PageView, viewOf } from './view.ts';
 
 /** The size of A4 in points. */
 const A4 = { width: 595.28, height: 841.89 } as const;
@@ -26,99 +26,88 @@ export interface PdfInfo {
   at: string;
 }
 
-export type Pdf = ReturnType<typeof pdfOver>;
+/** A PDF to draw on. The same drawing always gives the same bytes. */
+export interface Pdf {
+  type: Typesetter;
+  /** One sheet per page, in order. Drawing adds to the page's existing content. */
+  sheets: Sheet[];
+  /** Appends an empty A4 page. */
+  addSheet(): Sheet;
+  save(info: PdfInfo): Promise<Uint8Array>;
+}
 
 /** Creates an empty document. */
 export function createPdf(): Pdf {
   return pdfOver(PDF.create());
 }
 
-/** Opens an existing PDF to draw on it. Rejects if the bytes aren't a PDF. */
+/** Opens a PDF of the sandbox to draw on it. Rejects if the bytes aren't a PDF. */
 export async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   return pdfOver(await PDF.load(bytes));
 }
 
-/** Draws on a PDF. The same drawing always gives the same bytes. */
-function pdfOver(pdf: PDF) {
-  const fonts = createUsedFonts();
+function pdfOver(pdf: PDF): Pdf {
+  const fonts = createFonts(pdf);
   const pages = pdf.getPages();
-  const sheetFor = (page: PDFPage) => createSheet(viewOf(pdf, page), fonts);
-  const sheets = pages.map(sheetFor);
+  const sheets = pages.map(({ width, height }) => createSheet({ width, height }));
   return {
-    /** One sheet per page, in order. Drawing adds to the page's existing content. */
+    type: createTypesetter(fonts),
     sheets,
-    /** Appends an empty A4 page. */
     addSheet(): Sheet {
-      const page = pdf.addPage(A4);
-      const sheet = sheetFor(page);
-      pages.push(page);
+      const sheet = createSheet(A4);
+      pages.push(pdf.addPage(A4));
       sheets.push(sheet);
       return sheet;
     },
     async save(info: PdfInfo): Promise<Uint8Array> {
-      const resources = pdf.register(PdfDict.of({ Font: fonts.embed(pdf) }));
+      const faces = new PdfDict(fonts.faces().map(({ resource, font }) => [resource, font.ref]));
+      const resources = pdf.register(PdfDict.of({ Font: faces }));
       const digest = createHash('sha256').update(JSON.stringify(info));
       for (const [index, page] of pages.entries()) {
         const sheet = sheets[index];
         const content = sheet?.content() ?? '';
         digest.update(content);
-        if (content !== '' && sheet) show(pdf, page, { content, view: sheet.view, resources });
+        if (sheet && content !== '') show(pdf, page, { content, size: sheet.size, resources });
       }
       describe(pdf, info);
       const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
       pdf.context.info.trailer.set('ID', new PdfArray([id, id]));
-      return pdf.save({ compressionThreshold: 64 });
+      return withStableTags(await pdf.save({ subsetFonts: true, compressionThreshold: 64 }), fonts);
     },
   };
 }
 
-/** Adds the drawing to the page as a separate form, so that its fonts can't clash with the page's. */
+/** Adds the drawing to the page as a separate form, so that its fonts can't clash with those of an earlier drawing. */
 function show(
   pdf: PDF,
   page: PDFPage,
-  { content, view, resources }: { content: string; view: PageView; resources: PdfRef },
+  { content, size, resources }: { content: string; size: Sheet['size']; resources: PdfRef },
 ): void {
+  const box = [0, 0, size.width, size.height].map((value) => PdfNumber.of(value));
+  const facts = { Type: PdfName.of('XObject'), Subtype: PdfName.of('Form'), BBox: new PdfArray(box) };
   const form = pdf.register(
-    PdfStream.fromDict(
-      {
-        Type: PdfName.of('XObject'),
-        Subtype: PdfName.of('Form'),
-        BBox: numbers([0, 0, view.width, view.height]),
-        Matrix: numbers(view.matrix),
-        Resources: resources,
-      },
-      Buffer.from(content, 'latin1'),
-    ),
+    PdfStream.fromDict({ ...facts, Resources: resources }, Buffer.from(content, 'latin1')),
   );
-  const pageResources = ownResources(pdf, page);
+  const pageResources = page.getResources();
   const forms = pageResources.getDict('XObject', (ref) => pdf.context.resolve(ref)) ?? new PdfDict();
-  let number = 1;
-  while (forms.has(`Esign${number}`)) number++;
-  forms.set(`Esign${number}`, form);
+  const name = `Esign${[...forms.keys()].length + 1}`;
+  forms.set(name, form);
   pageResources.set('XObject', forms);
-
-  const stream = (text: string): PdfRef => pdf.register(PdfStream.fromDict({}, Buffer.from(text, 'latin1')));
+  const own = pdf.register(PdfStream.fromDict({}, Buffer.from(`q /${name} Do Q`, 'latin1')));
   const before = page.dict.get('Contents', (ref) => pdf.context.resolve(ref));
   const existing = before instanceof PdfArray ? [...before] : [page.dict.get('Contents')];
-  const kept = existing.filter((entry) => entry !== undefined);
-  const own = stream(`q /Esign${number} Do Q`);
-  // The page's own content may leave the graphics state modified.
-  page.dict.set(
-    'Contents',
-    new PdfArray(kept.length === 0 ? [own] : [stream('q'), ...kept, stream('Q'), own]),
-  );
+  page.dict.set('Contents', new PdfArray([...existing.filter((entry) => entry !== undefined), own]));
 }
 
-/** Returns the page's resources, after copying inherited ones to the page. The library itself would use an empty dictionary. */
-function ownResources(pdf: PDF, page: PDFPage): PdfDict {
-  const above = inherited(pdf, page, 'Resources');
-  if (!page.dict.has('Resources') && above instanceof PdfDict) page.dict.set('Resources', above.clone());
-  return page.getResources();
+/** Replaces the random tags that the library gives to the subsets of fonts, so that the same document has the same bytes. */
+function withStableTags(bytes: Uint8Array, fonts: Fonts): Uint8Array {
+  let text = Buffer.from(bytes).toString('latin1');
+  for (const [index, { font }] of fonts.faces().entries())
+    text = text.replaceAll(`/${font.subsetTag}+`, `/${TAGS[index] ?? ''}+`);
+  return Buffer.from(text, 'latin1');
 }
 
-function numbers(values: readonly number[]): PdfArray {
-  return new PdfArray(values.map((value) => PdfNumber.of(value)));
-}
+const TAGS = ['ESIGNA', 'ESIGNB', 'ESIGNC'];
 
 function describe(pdf: PDF, { title, subject, keywords, at }: PdfInfo): void {
   const date = new Date(at);

@@ -6,8 +6,7 @@ pdf.GlobalWorkerOptions.workerSrc = '/assets/pdf.worker.min.mjs';
 const DRAWN_AT_ONCE = 10;
 
 /**
- * Calls `place(sheet, number, size, page)` for each page before it is drawn. `size` is in points, and `page` is a PDF.js page.
- * Hidden pages are drawn when they are shown.
+ * Calls `place(sheet, number, size)` for each page before it is drawn. `size` is in points.
  */
 export async function drawPages(pages, place) {
   const file = await pdf.getDocument({ url: pages.dataset.document, isEvalSupported: false }).promise;
@@ -31,7 +30,7 @@ export async function drawPages(pages, place) {
     sheet.style.aspectRatio = `${width} / ${height}`;
     sheet.setAttribute('aria-label', `Page ${number} of ${file.numPages}`);
     pages.append(sheet);
-    await place(sheet, number, { width, height }, page);
+    place(sheet, number, { width, height });
     if (number <= DRAWN_AT_ONCE && sheet.clientWidth > 0) await drawSheet(page, sheet);
     else {
       waiting.set(sheet, page);

@@ -1,7 +1,6 @@
 // Shows the document with its fields. Without this script, the page is a plain form.
 
 import { padIn, preview, readStrokes } from './pad.js';
-import { paragraphBefore, paragraphsOf } from './reading.js';
 import { drawPages, layOver } from './sheets.js';
 
 const form = document.querySelector('form.signing');
@@ -9,55 +8,34 @@ const pages = document.querySelector('.pages');
 const progress = document.querySelector('.actions [role="status"]');
 const next = document.querySelector('[data-next]');
 const sign = document.querySelector('[data-sign]');
-const views = document.querySelector('.tools .switch');
-/** On these screens, pages are too small to read, so the text is shown with the fields in between. */
+const list = document.querySelector('#fields')?.closest('section');
+/** On these screens, pages are too small to fill in, so the fields stay in the list below them. */
 const narrow = window.matchMedia('(max-width: 44rem)');
-/** For each page: its sheet, its size in points, its text, and its fields. */
+/** For each page: its sheet, its size in points, and its fields. */
 const placed = [];
 
 async function showDocument() {
-  await drawPages(pages, async (sheet, number, size, page) => {
-    const paragraphs = await paragraphsOf(page);
-    const text = document.createElement('div');
-    text.className = 'text';
-    text.append(...paragraphs.map(paragraph));
-    sheet.after(text);
+  await drawPages(pages, (sheet, number, size) => {
     const fields = [...form.querySelectorAll(`.field[data-page="${number}"]`)];
-    placed.push({ sheet, size, text, paragraphs, fields });
-    if (paragraphs.length === 0 && pages.dataset.view !== 'pages') show('pages');
-    placeFields(placed.at(-1));
     for (const field of fields) sheet.append(spot(field, size));
+    placed.push({ sheet, size, fields });
+    placeFields(placed.at(-1));
   });
-  const list = document.querySelector('#fields')?.closest('section');
-  if (list && !list.querySelector('.field')) list.hidden = true;
-  views.hidden = false;
 }
 
-function paragraph({ text, isHeading }) {
-  return Object.assign(document.createElement(isHeading ? 'h3' : 'p'), { dir: 'auto', textContent: text });
-}
-
-/** Puts the fields of a page between its paragraphs on a narrow screen, and otherwise on the page. */
+/** Puts the fields of a page on the page, or, on a narrow screen, into the list. */
 function placeFields(one) {
-  if (narrow.matches) placeInText(one);
+  if (narrow.matches) placeInList(one);
   else placeOnPage(one);
   for (const field of one.fields) field.dispatchEvent(new Event('placed'));
+  list.hidden = !list.querySelector('.field');
 }
 
-function placeInText({ text, paragraphs, fields }) {
-  const elements = [...text.querySelectorAll('h3, p')];
-  // In reverse order, because each field is inserted directly after its paragraph.
-  for (const field of fields.toReversed()) {
+function placeInList({ fields }) {
+  for (const field of fields) {
     field.removeAttribute('style');
     controlOf(field).removeAttribute('style');
-    const before = elements[paragraphBefore(paragraphs, boxOf(field))];
-    if (!before) {
-      text.prepend(field);
-      continue;
-    }
-    before.after(field);
-    // The field has the same label.
-    before.hidden ||= labelOf(field).startsWith(before.textContent.trim());
+    list.append(field);
   }
 }
 
@@ -99,12 +77,6 @@ function spot(field, size) {
   layOver(made, size, boxOf(field));
   made.addEventListener('click', () => reach(controlOf(field)));
   return made;
-}
-
-function show(view) {
-  pages.dataset.view = view;
-  for (const choice of views.querySelectorAll('button'))
-    choice.setAttribute('aria-pressed', String(choice.dataset.view === view));
 }
 
 function drawingOf(field) {
@@ -196,7 +168,6 @@ if (form) {
   const pad = padIn(document.querySelector('#pad'));
   for (const hand of form.querySelectorAll('.hand')) makeDrawable(hand.closest('.field'), pad);
   next.addEventListener('click', goToNext);
-  views.addEventListener('click', ({ target }) => target.dataset.view && show(target.dataset.view));
   narrow.addEventListener('change', () => placed.forEach(placeFields));
   for (const link of document.querySelectorAll('.problems a'))
     link.addEventListener('click', (event) => {

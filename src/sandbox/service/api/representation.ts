@@ -6,7 +6,7 @@ import type {
   SignerStatus,
   TemplateRecord,
 } from '../../model.ts';
-import type { Rules } from '../base/choices.ts';
+import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 
 /** Returns a template as the API shows it (Template, Template field): without coordinates, and without roles unless chosen. */
 export function templateView(template: TemplateRecord, rules: Rules) {
@@ -111,7 +111,12 @@ export function pageOf<T>(all: readonly T[], page: number, pageSize: number): Pa
 }
 
 /** Returns a page of a list (Response envelope, Pagination parameters). */
-export function pageView({ items, total }: PageItems<unknown>, page: number, pageSize: number) {
-  const pagination = { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
-  return { data: items, meta: { pagination } };
+export function pageView(
+  { items, total }: PageItems<unknown>,
+  page: number,
+  pageSize: number,
+  rules: Rules = DEFAULT_RULES,
+) {
+  const totals = rules['list-total'] === 'shown' ? { total, totalPages: Math.ceil(total / pageSize) } : {};
+  return { data: items, meta: { pagination: { page, pageSize, ...totals } } };
 }

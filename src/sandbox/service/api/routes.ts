@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Scope } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../model.ts';
-import type { Choices, Rules } from '../base/choices.ts';
+import type { Rules } from '../base/choices.ts';
 import { ApiError, notFound } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
 import type { ServiceParts } from '../base/parts.ts';
@@ -33,18 +33,18 @@ export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
 function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   const { choices } = options;
   const { state } = options.store;
-  const read = scoped('esign:read', choices);
+  const read = scoped('esign:read');
   app.get('/esign/templates', read, (c) => {
     const { rules } = choices;
-    const { page, pageSize } = parseListQuery(c.req.query(), rules);
-    const active = state.templatesOf(c.var.key.orgId).filter((template) => template.active);
+    const { page, pageSize } = parseListQuery(c.req.query());
+    const active = [...state.templates.values()].filter((template) => template.active);
     const { items, total } = pageOf(active, page, pageSize);
     const shown = items.map((one) => templateView(one, rules));
-    return reply(c, pageView({ items: shown, total }, page, pageSize));
+    return reply(c, pageView({ items: shown, total }, page, pageSize, rules));
   });
 
   app.get('/esign/templates/:id', read, (c) => {
-    const template = state.template(c.req.param('id'), c.var.key.orgId);
+    const template = state.templates.get(c.req.param('id'));
     if (!template) throw notFound('Template');
     return reply(c, { data: templateView(template, choices.rules) });
   });
@@ -53,17 +53,17 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
 function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   const { choices, engine } = options;
   const { state } = options.store;
-  const read = scoped('esign:read', choices);
+  const read = scoped('esign:read');
   app.get('/esign/envelopes', read, (c) => {
     const { rules } = choices;
-    const { page, pageSize, status } = parseListQuery(c.req.query(), rules);
+    const { page, pageSize, status } = parseListQuery(c.req.query());
     const from = rules['list-order'] === 'desc' ? 'newest' : 'oldest';
     const wanted = { status, start: (page - 1) * pageSize, count: pageSize, from } as const;
     const { items, total } = state.envelopePage(c.var.key.orgId, wanted);
     const shown = items.map((one) => listItemView(one, rules));
-    return reply(c, pageView({ items: shown, total }, page, pageSize));
+    return reply(c, pageView({ items: shown, total }, page, pageSize, rules));
   });
-  app.post('/esign/envelopes', scoped('esign:write', choices), async (c) => {
+  app.post('/esign/envelopes', scoped('esign:write'), async (c) => {
     const body = parseBody(bodies.create, await readJson(c.env.incoming));
     const envelope = await engine.create(c.var.key.orgId, body);
     return reply(c, { data: envelopeView(envelope, choices.rules) }, 201);
@@ -77,7 +77,7 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
 
 /** Adds send, cancel, and remind. The API document doesn't show their responses. */
 function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions): void {
-  const write = scoped('esign:write', choices);
+  const write = scoped('esign:write');
   app.post('/esign/envelopes/:id/send', write, async (c) =>
     replyAction(c, await engine.send(c.req.param('id'), c.var.key.orgId), choices.rules),
   );
@@ -113,25 +113,22 @@ function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
 
 function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [string, number][] {
   const { allowed, limit, remaining, resetsAt } = rate;
-  const reset = rules['reset-header'] === 'seconds' ? Math.ceil(resetsAt / 1000) : resetsAt;
-  const headers: [string, number][] = [
+  const retryAfter: [string, number][] =
+    !allowed && rules['retry-after'] === 'on' ? [['Retry-After', Math.ceil((resetsAt - now) / 1000)]] : [];
+  if (rules['rate-headers'] === 'missing') return retryAfter;
+  const reset = rules['rate-headers'] === 'seconds' ? Math.ceil(resetsAt / 1000) : resetsAt;
+  return [
     ['X-RateLimit-Limit', limit],
     ['X-RateLimit-Remaining', remaining],
     ['X-RateLimit-Reset', reset],
+    ...retryAfter,
   ];
-  if (!allowed && rules['retry-after'] === 'on')
-    headers.push(['Retry-After', Math.ceil((resetsAt - now) / 1000)]);
-  return headers;
 }
 
-/**
- * Returns middleware that responds with 403 for a key without the permission, or for an organization without storage (What the service
- * does).
- */
-function scoped(scope: Scope, choices: Choices) {
+/** Returns middleware that responds with 403 for a key without the permission. */
+function scoped(scope: Scope) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     requireScope(c.var.key, scope);
-    if (choices.rules.byob === 'off') throw new ApiError('FORBIDDEN', 'BYOB storage is not configured');
     await next();
   });
 }
@@ -140,7 +137,6 @@ function scoped(scope: Scope, choices: Choices) {
 function audited({ store, clock, randomId }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     c.set('caller', null);
-    const start = clock.now();
     await next();
     const key = c.var.caller;
     const value: AuditRecord = {
@@ -152,10 +148,8 @@ function audited({ store, clock, randomId }: RouteOptions) {
       method: c.req.method,
       path: c.req.path,
       status: c.res.status,
-      query: new URL(c.req.url).search.slice(1),
-      durationMs: clock.now() - start,
     };
-    store.note({ kind: 'audit', value });
+    store.state.addAudit(value);
   });
 }
 

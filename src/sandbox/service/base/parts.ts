@@ -8,7 +8,6 @@ import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Uploads } from '../store/uploads.ts';
 import type { Choices } from './choices.ts';
 import type { ReportFailure } from './failure-reporter.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
@@ -27,7 +26,6 @@ export interface ServiceParts {
   /** The numbered IDs; undefined if IDs are random. */
   counted: CountedIds | undefined;
   documents: DocumentMaker;
-  uploads: Uploads;
   documentStore: DocumentStore;
   reserveQuota: ReserveQuota;
   rates: SandboxRateWindow;

@@ -9,7 +9,6 @@ import {
   SCOPES,
   SIGNING_ORDERS,
 } from '../../../kernel/vocabulary.ts';
-import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 
 /** The sandbox's own maximum for expiresInDays, because Create envelope body doesn't specify one. */
@@ -149,8 +148,7 @@ interface ListQuery {
 }
 
 /** Parses the pagination parameters and the status filter of the envelope list. Ignores anything else in the query. */
-export function parseListQuery(query: Record<string, string>, rules: Rules = DEFAULT_RULES): ListQuery {
-  if (rules['bad-paging'] === 'clamp') return clampedListQuery(query);
+export function parseListQuery(query: Record<string, string>): ListQuery {
   const {
     page = 1,
     pageSize = LIMITS.defaultPageSize,
@@ -170,19 +168,6 @@ const mailSchema = z.object({
 /** Parses the filter for emails and how long to wait for one. Ignores anything else in the query. */
 export function parseMailQuery(query: Record<string, string>): z.output<typeof mailSchema> {
   return parse(mailSchema, query, 'The query is not valid');
-}
-
-/** Clamps numbers to the allowed range. Keeps an unknown status, which matches no envelope. */
-function clampedListQuery({ page, pageSize, status }: Record<string, string>): ListQuery {
-  const number = (text: string | undefined, otherwise: number, most: number) => {
-    const value = /^[+-]?\d+(\.\d+)?$/.test(text ?? '') ? Math.trunc(Number(text)) : otherwise;
-    return Math.min(Math.max(value, 1), most);
-  };
-  return {
-    page: number(page, 1, Number.MAX_SAFE_INTEGER),
-    pageSize: number(pageSize, LIMITS.defaultPageSize, LIMITS.pageSize),
-    status,
-  };
 }
 
 /** Returns the validated value. Throws VALIDATION_ERROR with the message and the problems. */

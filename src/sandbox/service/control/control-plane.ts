@@ -12,19 +12,18 @@ import type { Engine } from '../engine/engine.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
-import type { ReadSeed } from '../seed/schema.ts';
+import type { CheckedSeed } from '../seed/schema.ts';
 import { loadSeed } from '../seed/seeder.ts';
 import { hashOf } from '../store/keys.ts';
-import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
+import type { StoreChange } from '../store/records.ts';
 
 interface ControlPlaneOptions extends ServiceParts {
   engine: Engine;
   /** The key that a reset keeps. */
   apiKey: string;
-  snapshots: Snapshots;
   pendingDocuments: PendingDocuments;
   /** The seed that the sandbox was started with. */
-  seed: ReadSeed | undefined;
+  seed: CheckedSeed | undefined;
 }
 
 interface DeliveryFilter {
@@ -44,6 +43,8 @@ export interface MailFilter {
  */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
+  /** Saved states by name, oldest first. Records never change in place, so a copy of the references is enough. */
+  readonly #snapshots = new Map<string, readonly StoreChange[]>();
 
   constructor(options: ControlPlaneOptions) {
     this.#options = options;
@@ -86,12 +87,9 @@ export class ControlPlane {
   }
 
   /** Loads a seed. Anything with the same ID is replaced. */
-  async seed(seed: ReadSeed): Promise<SeedResult> {
-    const { resets, store, engine } = this.#options;
-    const result = await resets.exclusive(async () => {
-      await store.whenIdle();
-      return loadSeed(seed, this.#options);
-    });
+  async seed(seed: CheckedSeed): Promise<SeedResult> {
+    const { resets, engine } = this.#options;
+    const result = await resets.exclusive(async () => loadSeed(seed, this.#options));
     await engine.catchUp();
     return result;
   }
@@ -102,48 +100,31 @@ export class ControlPlane {
     await engine.reset(hashOf(apiKey), async () => {
       pendingDocuments.forget();
       counted?.restart();
-      if (seed !== undefined) await loadSeed(seed, this.#options);
+      if (seed !== undefined) loadSeed(seed, this.#options);
     });
     rates.clear();
     choices.restore();
     faults.restore();
   }
 
-  /** Saves the current state under a name. Replaces an earlier snapshot with that name. */
-  async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<SnapshotInfo> {
-    const { snapshots, store, resets, realClock } = this.#options;
-    if (!SNAPSHOT_NAME.test(name))
-      throw invalidBody({ name: ['Must be at most 64 letters, digits, _, -, and .'] });
-    return resets.exclusive(async () => {
-      await store.whenIdle();
-      const changes = [...store.state.changes()];
-      const info = { name, createdAt: isoTime(realClock.now()), envelopes: store.state.envelopes.size };
-      await snapshots.save(info, changes);
-      return info;
-    });
+  /** Saves the current state under a name. Replaces an earlier snapshot with that name. Returns the name. */
+  async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<string> {
+    const { store, resets } = this.#options;
+    await resets.shared();
+    this.#snapshots.delete(name);
+    this.#snapshots.set(name, [...store.state.changes()]);
+    return name;
   }
 
   /** Restores a saved state, including its clock. Choices and faults are kept. Without a name, restores the latest one. */
-  async restoreSnapshot(name?: string): Promise<SnapshotInfo> {
-    const { snapshots, engine, rates, pendingDocuments, counted } = this.#options;
-    const info = name === undefined ? (await snapshots.list()).at(-1) : await snapshots.info(name);
-    if (info === undefined) throw notFound('Snapshot');
-    await engine.replace(await snapshots.state(info.name), async () => {
-      pendingDocuments.forget();
-      await snapshots.restoreFiles(info.name);
-    });
+  async restoreSnapshot(name?: string): Promise<void> {
+    const { engine, rates, pendingDocuments, counted } = this.#options;
+    const saved = this.#snapshots.get(name ?? [...this.#snapshots.keys()].at(-1) ?? '');
+    if (saved === undefined) throw notFound('Snapshot');
+    await engine.replace(saved);
+    pendingDocuments.forget();
     counted?.restart();
     rates.clear();
-    return info;
-  }
-
-  snapshots(): Promise<SnapshotInfo[]> {
-    return this.#options.snapshots.list();
-  }
-
-  removeSnapshot(name: string): Promise<void> {
-    const { resets, snapshots } = this.#options;
-    return resets.exclusive(() => snapshots.remove(name));
   }
 
   /** Returns every envelope of the sandbox, oldest first. */

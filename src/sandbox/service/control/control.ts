@@ -19,7 +19,7 @@ export interface ControlOptions extends KeyContext {
   closing: AbortSignal;
 }
 
-/** The maximum size of a seed's body, enough for a few PDFs of the maximum size. */
+/** The maximum size of a seed's body, enough for tens of thousands of envelopes. */
 const MAX_SEED_BYTES = 64 * 2 ** 20;
 
 /** Returns the routes for the dashboard, the signers, and the clock, mounted at /__sandbox. They are not part of the API. */
@@ -29,7 +29,6 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   app.get('/', (c) => reply(c, options.control.status()));
   signerRoutes(app, options);
   clockRoutes(app, options);
-  snapshotRoutes(app, options);
   recordRoutes(app, options);
   keyRoutes(app, options);
   settingRoutes(app, options);
@@ -70,26 +69,11 @@ function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
   });
 }
 
-function snapshotRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
-  app.get('/snapshots', async (c) => reply(c, { data: await control.snapshots() }));
-  app.post('/snapshots', async (c) => {
-    const { name } = parseBody(bodies.snapshot, await readJson(c.env.incoming));
-    return reply(c, { data: await control.saveSnapshot(name) }, 201);
-  });
-  app.post('/snapshots/:name/restore', async (c) =>
-    reply(c, { data: await control.restoreSnapshot(c.req.param('name')) }),
-  );
-  app.delete('/snapshots/:name', async (c) => {
-    await control.removeSnapshot(c.req.param('name'));
-    return c.body(null, 204);
-  });
-}
-
 function recordRoutes(app: Hono<ServiceEnv>, { engine, control, closing, store }: ControlOptions): void {
   app.get('/deliveries', async (c) =>
     reply(c, { data: await control.deliveries({ envelopeId: c.req.query('envelopeId') }) }),
   );
-  app.post('/deliveries/:id/replay', async (c) => reply(c, { data: await engine.replay(c.req.param('id')) }));
+  app.post('/deliveries/:id/replay', (c) => reply(c, { data: engine.replay(c.req.param('id')) }));
   app.get('/mails', async (c) => {
     const { to, envelopeId, waitMs } = parseMailQuery(c.req.query());
     return reply(c, { data: await control.mails({ to, envelopeId }, waitMs, closing) });
@@ -107,10 +91,7 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
     reply(c, { data: [...store.state.keys.values()].map((key) => keyView(key, clock.now())) }),
   );
   app.post('/keys', async (c) => {
-    const { record, key } = await createKey(
-      options,
-      parseBody(bodies.createKey, await readJson(c.env.incoming)),
-    );
+    const { record, key } = createKey(options, parseBody(bodies.createKey, await readJson(c.env.incoming)));
     return reply(c, { data: { ...keyView(record, clock.now()), key } }, 201);
   });
   app.post('/keys/:id/revoke', async (c) =>

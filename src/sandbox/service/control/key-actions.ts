@@ -10,18 +10,16 @@ import type { AuditRecord } from '../store/records.ts';
 export type KeyContext = Pick<ServiceParts, 'store' | 'resets' | 'clock' | 'randomId'>;
 
 /** Creates a key. The key itself is returned once and never stored (Authentication 6, 7). */
-export async function createKey(
+export function createKey(
   context: KeyContext,
   wanted: z.output<typeof bodies.createKey>,
-): Promise<{ key: string; record: KeyRecord }> {
+): { key: string; record: KeyRecord } {
   const { name, description = '', scopes, orgId = context.store.state.orgId, expiresAt } = wanted;
   const until = expiresAt == null ? null : isoTime(Date.parse(expiresAt));
   const facts = { orgId, name, description, scopes: [...new Set(scopes)], expiresAt: until };
   const made = makeKey(facts, context.clock.now(), context.randomId);
-  await context.store.commit([
-    { kind: 'key', value: made.record },
-    { kind: 'audit', value: audit(context, 'key.created', made.record) },
-  ]);
+  context.store.commit([{ kind: 'key', value: made.record }]);
+  context.store.state.addAudit(audit(context, 'key.created', made.record));
   return made;
 }
 
@@ -31,10 +29,8 @@ export async function revokeKey(context: KeyContext, id: string): Promise<KeyRec
   const key = context.store.state.keys.get(id);
   if (!key) throw notFound('Key');
   const value = { ...key, revokedAt: key.revokedAt ?? isoTime(context.clock.now()) };
-  await context.store.commit([
-    { kind: 'key', value },
-    { kind: 'audit', value: audit(context, 'key.revoked', key) },
-  ]);
+  context.store.commit([{ kind: 'key', value }]);
+  context.store.state.addAudit(audit(context, 'key.revoked', key));
   return value;
 }
 

@@ -40,7 +40,7 @@ export async function advanceClock(
   await deliveriesDone();
   const offset = clock.offsetMs + ms;
   const target = clock.now() + ms;
-  await store.commit([{ kind: 'clock', ...clock.recordOf(offset) }]);
+  store.commit([{ kind: 'clock', ...clock.recordOf(offset) }]);
   const events = eventTimes(store.state, target)[Symbol.iterator]();
   const nextEvent = () => events.next().value ?? Number.POSITIVE_INFINITY;
   let event = nextEvent();

@@ -1,17 +1,11 @@
 import { DAY_MS } from '../../../kernel/duration.ts';
-import { LIMITS, type SigningOrder } from '../../../kernel/vocabulary.ts';
+import { LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerRecord, TemplateRecord } from '../../model.ts';
-import type { Rules } from '../base/choices.ts';
 import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
 import { storageKey } from './document-store.ts';
-
-const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satisfies Record<
-  string,
-  SigningOrder
->;
 
 /** Returns a new envelope in DRAFT (Create envelope body). Its expiry counts from creation. */
 export function draftEnvelope(
@@ -19,7 +13,7 @@ export function draftEnvelope(
   template: TemplateRecord,
   body: CreateBody,
   now: number,
-  { randomId, rules }: { randomId: RandomId; rules: Rules },
+  randomId: RandomId,
 ): EnvelopeRecord {
   const roles = assignRoles(template, body.signers);
   const id = `env_${randomId(10, 'env')}`;
@@ -30,7 +24,7 @@ export function draftEnvelope(
     templateId: template.id,
     templateName: template.name,
     status: 'DRAFT',
-    signingOrder: body.signingOrder ?? ORDERS[rules['default-signing-order']],
+    signingOrder: body.signingOrder ?? 'PARALLEL',
     subject: body.subject ?? `Please sign: ${template.name}`,
     message: body.message ?? '',
     signers: body.signers.map((signer, index) =>

@@ -4,7 +4,7 @@ import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
 import type { CreateBody } from '../base/validation.ts';
-import type { SavedState } from '../store/snapshots.ts';
+import type { StoreChange } from '../store/records.ts';
 import { advanceClock } from './advance.ts';
 import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
@@ -19,7 +19,7 @@ const TRY_AGAIN_MS = 5000;
 const DUE_BATCH_SIZE = 500;
 
 /**
- * Processes actions of the API, signers, and the clock: each changes the lifecycle, documents, emails, and webhooks in one durable step.
+ * Processes actions of the API, signers, and the clock: each changes the lifecycle, documents, emails, and webhooks in one step.
  */
 export class Engine {
   readonly #options: EngineParts;
@@ -58,21 +58,17 @@ export class Engine {
 
   /** Creates an envelope, with document.pdf in the bucket before it exists, and sends it if requested. */
   async create(orgId: string, body: CreateBody): Promise<EnvelopeRecord> {
-    const template = this.#state.template(body.templateId, orgId);
+    const template = this.#state.templates.get(body.templateId);
     if (!template) throw notFound('Template');
     if (!template.active) throw invalidBody({ templateId: ['The template is not active'] });
     const now = this.#options.clock.now();
-    const { randomId, choices } = this.#options;
-    const { rules } = choices;
-    const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
-    const release = this.#options.reserveQuota(orgId, now, draft.signers.length);
+    const draft = draftEnvelope(orgId, template, body, now, this.#options.randomId);
+    const release = this.#options.reserveQuota(orgId, now);
     try {
       await this.#options.resets.shared(() => this.#options.documentStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
         throw notFound('Template');
-      return await this.#commit(
-        body.sendImmediately ? lifecycle.send(draft, now, rules) : lifecycle.unchanged(draft),
-      );
+      return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchanged(draft));
     } catch (error) {
       await this.#options.documentStore.clear(draft).catch(() => undefined);
       throw error;
@@ -82,21 +78,21 @@ export class Engine {
   }
 
   send(id: string, orgId: string): Promise<EnvelopeRecord> {
-    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now, this.#rules), orgId);
+    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now), orgId);
   }
 
   cancel(id: string, orgId: string, reason: string | null): Promise<EnvelopeRecord> {
-    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now, this.#rules), orgId);
+    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now), orgId);
   }
 
   remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
-    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules), orgId);
+    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now), orgId);
   }
 
   /** Views an envelope as a signer. `who` is a signer's ID or email address, or null for the next signer; the same applies below. */
   view(id: string, who: string | null): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) =>
-      lifecycle.view(envelope, predicates.findSigner(envelope, who), now, this.#rules),
+      lifecycle.view(envelope, predicates.findSigner(envelope, who), now),
     );
   }
 
@@ -105,9 +101,7 @@ export class Engine {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
-      const first = seen
-        ? lifecycle.unchanged(envelope)
-        : lifecycle.view(envelope, signerId, now, this.#rules);
+      const first = seen ? lifecycle.unchanged(envelope) : lifecycle.view(envelope, signerId, now);
       return lifecycle.combine(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
@@ -151,11 +145,11 @@ export class Engine {
   }
 
   /** Sends a delivery again, as a new delivery with the same bytes. */
-  async replay(deliveryId: string): Promise<DeliveryRecord> {
+  replay(deliveryId: string): DeliveryRecord {
     const earlier = this.#state.deliveries.get(deliveryId);
     if (!earlier) throw notFound('Delivery');
     const value = copyOf(earlier, isoTime(this.#options.clock.now()), this.#options.randomId);
-    await this.#options.store.commit([{ kind: 'delivery', value }]);
+    this.#options.store.commit([{ kind: 'delivery', value }]);
     this.#options.sender.enqueue(value);
     return value;
   }
@@ -172,11 +166,12 @@ export class Engine {
     });
   }
 
-  /** Replaces the state with a saved one; `restoreFiles` restores the files. */
-  replace(kept: SavedState, restoreFiles: () => Promise<void>): Promise<void> {
-    return this.#options.resets.exclusive(() =>
-      replaceState(kept, this.#options, restoreFiles).finally(() => this.#setAlarm(true)),
-    );
+  /** Replaces the state with a saved one. Its documents are drawn again when they are requested. */
+  replace(changes: readonly StoreChange[]): Promise<void> {
+    return this.#options.resets.exclusive(async () => {
+      await replaceState(changes, this.#options);
+      this.#setAlarm(true);
+    });
   }
 
   #act(
@@ -222,7 +217,7 @@ export class Engine {
     const done = lifecycle.finalize(envelope, this.#rules);
     const template = this.#templateOf(envelope);
     await this.#options.resets.shared(() => this.#options.documentStore.putSigned(template, done.envelope));
-    if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
+    if (this.#state.envelopes.get(id) === envelope) this.#commit(done);
     else await this.#options.documentStore.clear(done.envelope);
   }
 
@@ -243,15 +238,15 @@ export class Engine {
     if (isDue() === undefined) return;
     await this.#options.resets.shared();
     const envelope = isDue();
-    if (envelope) await this.#commit(lifecycle.expire(envelope));
+    if (envelope) this.#commit(lifecycle.expire(envelope));
   }
 
-  /** Stores a step. It is on disk before anything is sent. */
-  async #commit(step: lifecycle.LifecycleStep): Promise<EnvelopeRecord> {
+  /** Stores a step and sends its webhooks. */
+  #commit(step: lifecycle.LifecycleStep): EnvelopeRecord {
     const { store, sender, origin, randomId } = this.#options;
     const facts = { origin: origin(), randomId, rules: this.#rules };
     const { changes, deliveries } = outcomeOf(step, facts);
-    await store.commit(changes);
+    store.commit(changes);
     this.#setAlarm();
     for (const delivery of deliveries) sender.enqueue(delivery);
     return step.envelope;

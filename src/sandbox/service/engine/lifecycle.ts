@@ -38,37 +38,22 @@ export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
 }
 
 /** Changes DRAFT to SENT. Refuses any other status. */
-export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): LifecycleStep {
+export function send(envelope: EnvelopeRecord, now: number): LifecycleStep {
   if (envelope.status !== 'DRAFT') throw invalidState('Envelope is not in DRAFT status');
   const at = isoTime(now);
   const sent: EnvelopeRecord = {
     ...envelope,
     status: 'SENT',
     sentAt: at,
-    expiresAt: rules['expiry-from'] === 'creation' ? envelope.expiresAt : expiryFrom(envelope, now),
     history: record(envelope, at, 'sent'),
   };
   const asked = askNext(sent, at);
   return { ...asked, events: [envelopeEvent('envelope.sent', asked.envelope, at)] };
 }
 
-/** Returns expiresAt if its days count from `now` instead of creation. */
-function expiryFrom(envelope: EnvelopeRecord, now: number): string {
-  return isoTime(now + Date.parse(envelope.expiresAt) - Date.parse(envelope.createdAt));
-}
-
-/**
- * Changes any status except COMPLETED, CANCELLED, and EXPIRED to CANCELLED. This includes drafts and declined envelopes, as in the table,
- * unless strictness is chosen.
- */
-export function cancel(
-  envelope: EnvelopeRecord,
-  reason: string | null,
-  now: number,
-  rules: Rules = DEFAULT_RULES,
-): LifecycleStep {
-  const ended = ['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status);
-  if (ended || (rules.cancel === 'strict' && !isActive(envelope)))
+/** Changes any status except COMPLETED, CANCELLED, and EXPIRED to CANCELLED, including drafts and declined envelopes, as in the table. */
+export function cancel(envelope: EnvelopeRecord, reason: string | null, now: number): LifecycleStep {
+  if (['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status))
     throw invalidState(`Envelope is ${envelope.status} and can no longer be cancelled`);
   const at = isoTime(now);
   const cancelled: EnvelopeRecord = {
@@ -84,53 +69,22 @@ export function cancel(
 }
 
 /** Sends a reminder to one pending signer, or, if `signerId` is null, to all signers whose turn it is. */
-export function remind(
-  envelope: EnvelopeRecord,
-  signerId: string | null,
-  now: number,
-  rules: Rules = DEFAULT_RULES,
-): LifecycleStep {
+export function remind(envelope: EnvelopeRecord, signerId: string | null, now: number): LifecycleStep {
   const one = signerId === null ? null : signerOf(envelope, signerId);
   if (!isActive(envelope))
     throw invalidState(`Envelope is ${envelope.status}; only active envelopes have reminders`);
-  const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
-  const gap = REMINDER_GAP_MS[rules['reminder-gap']];
-  const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);
-  if (asked.length === 0)
-    throw invalidState(
-      pending.length === 0
-        ? 'No signer is pending'
-        : `A signer can be reminded only once every ${rules['reminder-gap']}; try again later`,
-    );
+  const asked = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
+  if (asked.length === 0) throw invalidState('No signer is pending');
   const history = recordEach(envelope, isoTime(now), 'reminded', asked);
   return { envelope: { ...envelope, history }, events: [], mails: mailsTo(asked, 'reminder') };
 }
 
-const REMINDER_GAP_MS: Record<Rules['reminder-gap'], number> = {
-  none: 0,
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-};
-
-function lastReminded(envelope: EnvelopeRecord, signer: SignerRecord): number {
-  const entry = envelope.history.findLast((one) => one.what === 'reminded' && one.signerId === signer.id);
-  return entry ? Date.parse(entry.at) : Number.NEGATIVE_INFINITY;
-}
-
-/**
- * Records a signer's first view: VIEWED and one event. A later view changes nothing, unless every view is chosen to be an event. The
- * envelope keeps its status.
- */
-export function view(
-  envelope: EnvelopeRecord,
-  signerId: string,
-  now: number,
-  rules: Rules = DEFAULT_RULES,
-): LifecycleStep {
+/** Records a signer's first view: VIEWED and one event. A later view changes nothing. The envelope keeps its status. */
+export function view(envelope: EnvelopeRecord, signerId: string, now: number): LifecycleStep {
   const signer = requireOpen(envelope, signerId);
-  if (signer.status === 'VIEWED' && rules.viewed === 'once') return unchanged(envelope);
+  if (signer.status === 'VIEWED') return unchanged(envelope);
   const at = isoTime(now);
-  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: signer.viewedAt ?? at });
+  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: at });
   return {
     envelope: { ...viewed, history: record(envelope, at, 'viewed', signerId) },
     events: [signerEvent('envelope.viewed', viewed, signer, at, { viewedAt: at })],
@@ -139,7 +93,7 @@ export function view(
 }
 
 /**
- * Records a signature. The envelope is IN_PROGRESS while others are pending, and COMPLETED after the last one or, if chosen, by `finalise`.
+ * Records a signature. The envelope is IN_PROGRESS while others are pending, and COMPLETED after the last one or, if chosen, by `finalize`.
  */
 export function sign(
   envelope: EnvelopeRecord,
@@ -161,10 +115,8 @@ export function sign(
     status: 'IN_PROGRESS',
     history: record(envelope, at, 'signed', signer.id),
   };
-  const completes = isFinalizing(after) && rules.finalisation === 'at-once';
-  const status = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
-  const events = [signerEvent('envelope.signed', { ...after, status }, signer, at, { signedAt: at })];
-  if (completes) return complete(after, events, at, rules);
+  const events = [signerEvent('envelope.signed', after, signer, at, { signedAt: at })];
+  if (isFinalizing(after) && rules.finalisation === 'at-once') return complete(after, events, at, rules);
   return isFinalizing(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
 }
 

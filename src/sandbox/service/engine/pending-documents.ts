@@ -38,7 +38,7 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
   async #draw(key: string): Promise<boolean> {
     const [, id = '', name] = KEY.exec(key) ?? [];
     const envelope = this.#options.state.envelopes.get(id);
-    const kind = envelope?.owedPapers?.find((one) => one === name);
+    const kind = envelope?.pendingDocuments?.find((one) => one === name);
     if (envelope === undefined || kind === undefined || storageKey(envelope, kind) !== key) return false;
     // signed.pdf and certificate.pdf are drawn together.
     const what = `${id} ${kind === 'document' ? 'document' : 'signed'}`;

@@ -1,6 +1,7 @@
+import type { DocumentKind } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeRecord } from '../../model.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import type { StoreChange } from '../store/records.ts';
-import type { SavedState } from '../store/snapshots.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 
 /* Changes of the whole state. Everything in progress is stopped first. */
@@ -17,34 +18,37 @@ export async function resetState(
   const key = store.state.keyByHash(keptKeyHash);
   const offset = startsAt === undefined ? 0 : clock.offsetFor(startsAt);
   sender.clear();
-  const changes: StoreChange[] = [
+  store.commit([
     { kind: 'reset', value: null },
     { kind: 'org', value: store.state.orgId },
     { kind: 'clock', ...clock.recordOf(offset) },
     ...documents.templates().map((value): StoreChange => ({ kind: 'template', value })),
     ...(key ? [{ kind: 'key', value: key } satisfies StoreChange] : []),
-  ];
-  await store.commit(changes).catch((error: unknown) => {
-    sender.resume();
-    throw error;
-  });
+  ]);
   clock.offsetMs = offset;
   await documentStore.clear();
 }
 
-/** Replaces the state with a saved one, including its files. */
+/** Replaces the state with a saved one. Its documents become pending, because drawing one again gives the same bytes. */
 export async function replaceState(
-  { changes, journal }: SavedState,
-  { store, sender, clock }: EngineParts,
-  restoreFiles: () => Promise<void>,
+  changes: readonly StoreChange[],
+  { store, sender, clock, documentStore }: EngineParts,
 ): Promise<void> {
   sender.clear();
-  await store.whenIdle();
-  try {
-    await store.replace(changes, journal);
-    clock.offsetMs = clock.offsetOf(store.state.clock);
-    await restoreFiles();
-  } finally {
-    sender.resume();
-  }
+  store.commit([
+    { kind: 'reset', value: null },
+    ...changes.map(
+      (change): StoreChange =>
+        change.kind === 'envelope' ? { kind: 'envelope', value: withoutDocuments(change.value) } : change,
+    ),
+  ]);
+  clock.offsetMs = clock.offsetOf(store.state.clock);
+  await documentStore.clear();
+  sender.resume();
+}
+
+function withoutDocuments(envelope: EnvelopeRecord): EnvelopeRecord {
+  const pending: DocumentKind[] =
+    envelope.status === 'COMPLETED' ? ['document', 'signed', 'certificate'] : ['document'];
+  return { ...envelope, pendingDocuments: pending };
 }

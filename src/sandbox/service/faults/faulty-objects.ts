@@ -57,15 +57,6 @@ export class FaultyObjects implements ObjectWriter {
     await this.#objects.clear(keys);
   }
 
-  save(folder: string): Promise<void> {
-    return this.#objects.save(folder);
-  }
-
-  async restore(folder: string): Promise<void> {
-    await this.#discard();
-    await this.#objects.restore(folder);
-  }
-
   onMiss(listener: (key: string) => Promise<boolean>): void {
     this.#objects.onMiss(listener);
   }

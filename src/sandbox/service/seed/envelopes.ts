@@ -69,7 +69,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
   if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
   if (envelope.status !== status)
     throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
-  envelope.owedPapers = DOCUMENT_KINDS.filter((kind) => kind === 'document' || status === 'COMPLETED');
+  envelope.pendingDocuments = DOCUMENT_KINDS.filter((kind) => kind === 'document' || status === 'COMPLETED');
   return [{ kind: 'envelope', value: envelope }, ...path.mails];
 }
 
@@ -144,7 +144,7 @@ function draftOf(
     metadata: wanted.metadata,
   };
   try {
-    const draft = draftEnvelope(orgId, template, body, createdAt, { randomId, rules: DEFAULT_RULES });
+    const draft = draftEnvelope(orgId, template, body, createdAt, randomId);
     const { id } = wanted;
     return { ...draft, id, documentStorageKey: storageKey({ id, orgId }, 'document') };
   } catch (error) {

@@ -3,8 +3,7 @@ import { writtenTime } from '../../../kernel/clock.ts';
 import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
-import { SIGNER_STATUSES, UPLOAD } from '../../model.ts';
-import { invalidBody } from '../base/errors.ts';
+import { MAX_PAGES, SIGNER_STATUSES } from '../../model.ts';
 import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';
 
 /** The format of IDs, which become parts of paths and storage keys. */
@@ -35,7 +34,7 @@ const time = text(40)
     { error: `Must be from ${FIRST_YEAR} to ${LAST_YEAR}, or at most 100 years ago` },
   );
 
-/** The format of a seed. A PDF is a string: its path, or its bytes in base64. */
+/** The format of a seed. */
 export const seedSchema = object({
   templates: listOf(
     object({
@@ -52,20 +51,19 @@ export const seedSchema = object({
         .optional(),
       active: z.boolean({ error: 'Must be true or false' }).optional(),
       description: text(2_000).optional(),
-      pageCount: z.int({ error: 'Must be a whole number' }).min(1).max(UPLOAD.pages).optional(),
+      pageCount: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES).optional(),
       fields: listOf(
         object({
           fieldId: filled('fieldId', 200),
           type: filled('type', 100),
           label: text(500),
           required: z.boolean({ error: 'Must be true or false' }),
-          page: z.int({ error: 'Must be a whole number' }).min(1).max(UPLOAD.pages),
+          page: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES),
           role: filled('role', 200).optional(),
         }),
       )
         .max(2_000, { error: 'At most 2,000 fields' })
         .optional(),
-      pdf: filled('pdf', Number.POSITIVE_INFINITY).optional(),
     }),
   ).optional(),
   organisations: listOf(object({ id, name: name(200) })).optional(),
@@ -107,26 +105,7 @@ export type SeedTemplate = NonNullable<CheckedSeed['templates']>[number];
 export type SeedEnvelope = NonNullable<CheckedSeed['envelopes']>[number];
 export type SeedSigner = NonNullable<SeedEnvelope['signers']>[number];
 
-/** Parses a posted seed, in which PDFs are base64. Throws VALIDATION_ERROR. */
-export function parseSeedBody(body: unknown): ReadSeed {
-  const seed = parseBody(seedSchema, body);
-  const pdfs = new Map<string, Uint8Array>();
-  for (const [index, { id, pdf }] of (seed.templates ?? []).entries()) {
-    if (pdf === undefined) continue;
-    const bytes = Buffer.from(pdf, 'base64');
-    const text = !pdf.startsWith('JVBERi')
-      ? 'Must be a PDF in base64'
-      : bytes.length > UPLOAD.bytes
-        ? `Must be at most ${UPLOAD.bytes / 1_000_000} MB`
-        : '';
-    if (text !== '') throw invalidBody({ [`templates.${index}.pdf`]: [text] }, 'The seed is not valid');
-    pdfs.set(id, bytes);
-  }
-  return { seed, pdfs };
-}
-
-/** A seed and the bytes of its PDFs by template ID. */
-export interface ReadSeed {
-  seed: CheckedSeed;
-  pdfs: ReadonlyMap<string, Uint8Array>;
+/** Parses a posted seed. Throws VALIDATION_ERROR. */
+export function parseSeedBody(body: unknown): CheckedSeed {
+  return parseBody(seedSchema, body);
 }

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { OrganisationRecord, PageSize, TemplateRecord } from '../../model.ts';
+import type { OrganisationRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import { SeedProblem, seededEnvelope } from './envelopes.ts';
-import type { CheckedSeed, ReadSeed } from './schema.ts';
+import type { CheckedSeed } from './schema.ts';
 import { seededTemplate } from './templates.ts';
 
 interface SeedContext extends ServiceParts {
@@ -17,8 +17,6 @@ interface SeedContext extends ServiceParts {
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';
-/** The maximum number of changes in one entry of the journal. */
-const COMMIT_BATCH_SIZE = 500;
 
 /** A seed that is being loaded. */
 interface Loading extends SeedContext {
@@ -31,17 +29,13 @@ interface Loading extends SeedContext {
  * Loads a seed into the sandbox. Anything with the same ID is replaced; with `missingOnly`, it is kept. An invalid seed changes nothing.
  * @throws ApiError VALIDATION_ERROR with the problems by field.
  */
-export async function loadSeed(
-  { seed, pdfs }: ReadSeed,
-  context: SeedContext,
-  { missingOnly = false } = {},
-): Promise<SeedResult> {
-  const { store, uploads } = context;
+export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly = false } = {}): SeedResult {
+  const { store } = context;
   const details = new Map<string, string[]>();
   const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);
   const loading: Loading = { ...context, seed, report };
   const organisations = organisationsIn(loading);
-  const templates = await templatesIn(loading, pdfs);
+  const templates = templatesIn(loading);
   const made = keysIn(loading);
   const envelopes = envelopesIn(loading, templates);
   if (details.size > 0) throw invalidBody(Object.fromEntries(details), 'The seed is not valid');
@@ -55,10 +49,7 @@ export async function loadSeed(
   for (const { record } of made)
     if (isWanted(state.keys, record.id)) first.push({ kind: 'key', value: record });
   const wanted = envelopes.filter(({ id }) => isWanted(state.envelopes, id));
-  for (const [id, pdf] of pdfs) await uploads.put(id, pdf);
-  if (first.length > 0) await store.commit(first);
-  for (let at = 0; at < wanted.length; at += COMMIT_BATCH_SIZE)
-    await store.commit(wanted.slice(at, at + COMMIT_BATCH_SIZE).flatMap(({ changes }) => changes));
+  store.commit([...first, ...wanted.flatMap(({ changes }) => changes)]);
   return {
     templates: templates.size,
     organisations: organisations.length,
@@ -80,24 +71,12 @@ function organisationsIn({ seed: { organisations = [] }, report }: Loading): Org
   return organisations;
 }
 
-async function templatesIn(
-  { seed, store, clock, documents, report }: Loading,
-  pdfs: ReadSeed['pdfs'],
-): Promise<Map<string, TemplateRecord>> {
+function templatesIn({ seed, store, clock, report }: Loading): Map<string, TemplateRecord> {
   const at = isoTime(clock.now());
   const made = new Map<string, TemplateRecord>();
   for (const [index, wanted] of (seed.templates ?? []).entries()) {
-    const field = `templates.${index}`;
-    if (made.has(wanted.id)) report(`${field}.id`, `${wanted.id} is listed twice`);
-    const pdf = pdfs.get(wanted.id);
-    let pages: PageSize[] | undefined;
-    if (pdf !== undefined) {
-      const inspection = await documents.inspect(pdf);
-      if ('problem' in inspection) report(`${field}.pdf`, inspection.problem);
-      else pages = inspection.pages;
-    }
-    const before = store.state.templates.get(wanted.id);
-    made.set(wanted.id, seededTemplate(wanted, { before, pages, at }));
+    if (made.has(wanted.id)) report(`templates.${index}.id`, `${wanted.id} is listed twice`);
+    made.set(wanted.id, seededTemplate(wanted, store.state.templates.get(wanted.id), at));
   }
   return made;
 }
@@ -129,7 +108,7 @@ function envelopesIn(
     seen.add(wanted.id);
     const orgId = organisationOf(wanted.organisation, field, loading);
     const id = wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
-    const template = templates.get(id) ?? store.state.template(id, orgId);
+    const template = templates.get(id) ?? store.state.templates.get(id);
     if (template === undefined) {
       report(`${field}.template`, `Template ${id} not found`);
       return [];

@@ -1,31 +1,27 @@
-import { FIELD_TYPES, type FieldRecord, type PageSize, type TemplateRecord } from '../../model.ts';
+import { FIELD_TYPES, type FieldRecord, type TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
 
 /** A4 in points, the size of the pages that the sandbox draws. */
-const A4: PageSize = { width: 595, height: 842 };
+const A4 = { width: 595, height: 842 } as const;
 /** The number of roles on a page, in two columns. */
 const ROLES_ON_PAGE = 10;
 
 /** Returns the template of a seed. Omitted properties are taken from an existing one with the same ID. */
 export function seededTemplate(
   wanted: SeedTemplate,
-  facts: { before: TemplateRecord | undefined; pages: PageSize[] | undefined; at: string },
+  before: TemplateRecord | undefined,
+  at: string,
 ): TemplateRecord {
   const { id, name, description = '', active = true } = wanted;
-  const { before, pages, at } = facts;
   const common = { id, name, description, active, createdAt: before?.createdAt ?? at, updatedAt: at };
-  if (wanted.fields !== undefined && pages === undefined)
-    return { ...common, ...standIn(wanted, wanted.fields) };
-  const kept = wanted.roles === undefined && pages === undefined ? before : undefined;
-  if (kept) return { ...kept, name, active, updatedAt: at };
-  const roles = wanted.roles ?? before?.roles ?? ['Signer'];
-  const drawn = Math.ceil(roles.length / ROLES_ON_PAGE);
+  if (wanted.fields !== undefined) return { ...common, ...standIn(wanted, wanted.fields) };
+  if (wanted.roles === undefined && before !== undefined) return { ...before, name, active, updatedAt: at };
+  const roles = wanted.roles ?? ['Signer'];
   return {
     ...common,
-    pageCount: pages?.length ?? drawn,
-    fields: roles.flatMap((role, index) => fieldsOf(role, index, pages ?? Array<PageSize>(drawn).fill(A4))),
+    pageCount: Math.ceil(roles.length / ROLES_ON_PAGE),
+    fields: roles.flatMap(fieldsOf),
     roles,
-    ...(pages === undefined ? {} : { upload: { orgId: null, pages } }),
   };
 }
 
@@ -33,18 +29,14 @@ export function seededTemplate(
  * Returns a signature and a date field for a role, in the lower part of a page. If there are many roles, they are distributed over several
  * pages.
  */
-function fieldsOf(role: string, index: number, pages: PageSize[]): FieldRecord[] {
-  const number = Math.min(
-    pages.length,
-    Math.ceil((index + 1) / ROLES_ON_PAGE) + Math.max(0, pages.length - 2),
-  );
-  const { width, height } = pages[number - 1] ?? A4;
+function fieldsOf(role: string, index: number): FieldRecord[] {
   const place = index % ROLES_ON_PAGE;
-  const column = width / 2;
-  const row = height / (ROLES_ON_PAGE + 2);
-  const x = (place % 2) * column + column * 0.12;
-  const y = height * 0.4 + Math.floor(place / 2) * row;
-  const common = { required: true, page: number, role, x: Math.round(x), height: Math.round(row * 0.42) };
+  const column = A4.width / 2;
+  const row = A4.height / (ROLES_ON_PAGE + 2);
+  const x = Math.round((place % 2) * column + column * 0.12);
+  const y = A4.height * 0.4 + Math.floor(place / 2) * row;
+  const page = Math.ceil((index + 1) / ROLES_ON_PAGE);
+  const common = { required: true, page, role, x, height: Math.round(row * 0.42) };
   const prefix = `role${index + 1}`;
   return [
     {

@@ -75,7 +75,7 @@ export async function openDefaultKey(
     expiresAt: null,
   };
   const { key, record } = makeKey(facts, clock.now(), randomId, wanted);
-  await store.commit([
+  store.commit([
     { kind: 'org', value: orgId },
     { kind: 'key', value: record },
   ]);

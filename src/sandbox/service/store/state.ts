@@ -14,11 +14,6 @@ import type { AuditRecord, StoreChange } from './records.ts';
 /** The maximum number of audit entries. The oldest are dropped first. */
 const MAX_AUDIT_ENTRIES = 10_000;
 
-interface Created {
-  envelopes: number;
-  signers: number;
-}
-
 /** The filter and range for a page of envelopes. */
 export interface StoredPage {
   /** The status. An unknown one matches no envelope. */
@@ -48,8 +43,7 @@ export class StoreState {
   readonly #created = new Map<string, TimeOrder>();
   /** Envelopes by organization and status, oldest first. Filtered when they are requested, and kept until one of them changes. */
   readonly #withStatus = new Map<string, readonly string[]>();
-  readonly #createdByMonth = new Map<string, Created>();
-  readonly #usedTemplates = new Set<string>();
+  readonly #createdByMonth = new Map<string, number>();
 
   apply(change: StoreChange): void {
     switch (change.kind) {
@@ -78,9 +72,6 @@ export class StoreState {
       case 'delivery':
         this.deliveries.set(change.value.id, change.value);
         return;
-      case 'audit':
-        this.#putAudit(change.value);
-        return;
       case 'reset':
         this.#clear();
     }
@@ -96,23 +87,6 @@ export class StoreState {
     for (const value of this.envelopes.values()) yield { kind: 'envelope', value };
     for (const value of this.mails.values()) yield { kind: 'mail', value };
     for (const value of this.deliveries.values()) yield { kind: 'delivery', value };
-    for (const value of this.audit.values()) yield { kind: 'audit', value };
-  }
-
-  /** Returns a template that is visible to an organization. An uploaded one is visible only to its owner. */
-  template(id: string, orgId: string): TemplateRecord | undefined {
-    const template = this.templates.get(id);
-    return template !== undefined && isSeenBy(template, orgId) ? template : undefined;
-  }
-
-  /** Returns the templates of an organization in order of creation. */
-  templatesOf(orgId: string): TemplateRecord[] {
-    return [...this.templates.values()].filter((one) => isSeenBy(one, orgId));
-  }
-
-  /** Returns true if an envelope was created from the template. */
-  isUsed(templateId: string): boolean {
-    return this.#usedTemplates.has(templateId);
   }
 
   keyByHash(hash: string): KeyRecord | undefined {
@@ -165,15 +139,14 @@ export class StoreState {
     return ids;
   }
 
-  /** Returns the number of envelopes and signers that an organization created in a month such as `2026-03`. */
-  createdIn(orgId: string, month: string): Created {
-    return this.#createdByMonth.get(`${orgId} ${month}`) ?? { envelopes: 0, signers: 0 };
+  /** Returns the number of envelopes that an organization created in a month such as `2026-03`. */
+  createdIn(orgId: string, month: string): number {
+    return this.#createdByMonth.get(`${orgId} ${month}`) ?? 0;
   }
 
   #putEnvelope(envelope: EnvelopeRecord): void {
     const before = this.envelopes.get(envelope.id);
     this.envelopes.set(envelope.id, envelope);
-    this.#usedTemplates.add(envelope.templateId);
     if (isActive(envelope) && !(before && isActive(before)))
       this.expiries.add(Date.parse(envelope.expiresAt), envelope.id);
     if (isFinalizing(envelope) && !(before && isFinalizing(before)))
@@ -182,11 +155,7 @@ export class StoreState {
     this.#putInOrder(envelope, before);
     if (before) return;
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
-    const { envelopes, signers } = this.#createdByMonth.get(month) ?? { envelopes: 0, signers: 0 };
-    this.#createdByMonth.set(month, {
-      envelopes: envelopes + 1,
-      signers: signers + envelope.signers.length,
-    });
+    this.#createdByMonth.set(month, (this.#createdByMonth.get(month) ?? 0) + 1);
   }
 
   #putInOrder({ id, orgId, createdAt }: EnvelopeRecord, before: EnvelopeRecord | undefined): void {
@@ -199,7 +168,7 @@ export class StoreState {
   }
 
   /** Adds an audit entry. A key's last use is the time of its latest request (Authentication 7). */
-  #putAudit(entry: AuditRecord): void {
+  addAudit(entry: AuditRecord): void {
     this.audit.set(entry.id, entry);
     if (this.audit.size >= 2 * MAX_AUDIT_ENTRIES) {
       const latest = [...this.audit].slice(-MAX_AUDIT_ENTRIES);
@@ -218,12 +187,7 @@ export class StoreState {
     for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
     this.#created.clear();
     this.#withStatus.clear();
-    this.#usedTemplates.clear();
     this.expiries.clear();
     this.finalizations.clear();
   }
-}
-
-function isSeenBy({ upload }: TemplateRecord, orgId: string): boolean {
-  return upload === undefined || upload.orgId === null || upload.orgId === orgId;
 }

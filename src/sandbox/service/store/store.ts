@@ -1,37 +1,48 @@
-import { copyFile, open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Journal } from '../../../journal/journal.ts';
-import { writeLine } from '../../../journal/line.ts';
-import { linesOf } from '../../../journal/lines.ts';
-import { headerOf } from '../../../journal/scan.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import { privateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
+import { exists, privateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
-import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
-import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
-import { entriesOf } from './snapshots.ts';
+import type { ReportFailure } from '../base/failure-reporter.ts';
+import { isStoreChange, type StoreChange } from './records.ts';
 import { StoreState } from './state.ts';
 
-/** The state in memory and its journal on disk, under one lock. */
+const FLUSH_MS = 1_000;
+/** The number of lines that are written at a time. */
+const BATCH = 1_000;
+
+/**
+ * The state in memory, and a copy of it in a file: each changed record is appended as a line of JSON once a second, and the last line of a
+ * record wins. A kill loses at most the last second. The file is rewritten at every start.
+ */
 export class Store {
   readonly state: StoreState;
-  readonly #journal: Journal<StoreEntry>;
+  readonly #file: FileHandle;
   readonly #release: () => Promise<void>;
-  readonly #pendingWrites = new Set<Promise<void>>();
+  readonly #reportFailure: ReportFailure;
   readonly #watchers = new Set<(change: StoreChange) => void>();
+  /** The changes that are not in the file yet, by record. */
+  #pending = new Map<string, StoreChange>();
+  #timer: NodeJS.Timeout | undefined;
+  #written: Promise<void> = Promise.resolve();
 
-  private constructor(state: StoreState, journal: Journal<StoreEntry>, release: () => Promise<void>) {
+  private constructor(
+    state: StoreState,
+    facts: { file: FileHandle; release: () => Promise<void>; reportFailure: ReportFailure },
+  ) {
     this.state = state;
-    this.#journal = journal;
-    this.#release = release;
+    this.#file = facts.file;
+    this.#release = facts.release;
+    this.#reportFailure = facts.reportFailure;
   }
 
   /**
    * Opens the sandbox in a folder, which is created if missing.
-   * @throws UsageError if another sandbox uses it, or if its journal is damaged or has another version.
+   * @throws UsageError if another sandbox uses it.
    */
-  static async open(dataDir: string, facts: { compactAt?: number } = {}): Promise<Store> {
+  static async open(dataDir: string, reportFailure: ReportFailure): Promise<Store> {
     await privateFolder(dataDir);
     const release = await lockFile(
       join(dataDir, 'service.lock'),
@@ -41,104 +52,112 @@ export class Store {
         }),
     );
     try {
-      const state = new StoreState();
-      const snapshot = () => entriesOf(state.changes());
-      const compaction = facts.compactAt === undefined ? { snapshot } : { snapshot, least: facts.compactAt };
-      const path = join(dataDir, 'service.jsonl');
-      await upgradeJournal(path);
-      const journal = await Journal.open({ path, format: SERVICE_FORMAT, compaction }, ({ changes }) => {
-        for (const change of changes) state.apply(change);
-      });
-      return new Store(state, journal, release);
+      const path = join(dataDir, 'state.jsonl');
+      const state = await readState(path);
+      await replaceAtomic(path, (draft) => writeState(draft, state));
+      return new Store(state, { file: await open(path, 'a', 0o600), release, reportFailure });
     } catch (error) {
       await release();
       throw error;
     }
   }
 
-  /**
-   * Applies the changes together, first on disk, then in memory. Resolves when they are durable.
-   * @throws JournalError or UsageError if they can't be written; then nothing has changed.
-   */
-  commit(changes: StoreChange[]): Promise<void> {
-    const done = this.#write(changes);
-    this.#pendingWrites.add(done);
-    return done.finally(() => this.#pendingWrites.delete(done));
+  /** Applies the changes together. They are in the file a second later. */
+  commit(changes: readonly StoreChange[]): void {
+    for (const change of changes) {
+      this.state.apply(change);
+      if (change.kind === 'reset') this.#pending.clear();
+      this.#pending.set(keyOf(change), change);
+      for (const watcher of this.#watchers) watcher(change);
+    }
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Applies a change without waiting until it is durable. A crash within half a second may lose it. */
-  note(change: StoreChange): void {
-    this.state.apply(change);
-    this.#journal.note({ changes: [change] });
+  /** Writes all changes so far. A failure is reported, and the changes are written with the next ones. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#written = this.#written.then(() => this.#write());
+    return this.#written;
   }
 
-  /**
-   * Replaces the current state, on disk first. `journal` is a file with the same content.
-   * @throws as `commit` does.
-   */
-  async replace(changes: readonly StoreChange[], journal: string): Promise<void> {
-    if (this.#journal.hasFailed) await this.#journal.reopen();
-    await this.#journal.replace(journal);
-    this.state.apply({ kind: 'reset', value: null });
-    for (const change of changes) this.state.apply(change);
-  }
-
-  /** Calls `listener` after each committed change, until the returned function is called. */
+  /** Calls `listener` after each change, until the returned function is called. */
   watch(watcher: (change: StoreChange) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Resolves when all current commits have finished. */
-  async whenIdle(): Promise<void> {
-    await Promise.allSettled(this.#pendingWrites);
-  }
-
   async close(): Promise<void> {
-    await this.#journal.close();
+    await this.flush();
+    clearTimeout(this.#timer);
+    await this.#file.close();
     await this.#release();
   }
 
-  async #write(changes: StoreChange[]): Promise<void> {
-    // A full disk may have space again.
-    if (this.#journal.hasFailed) await this.#journal.reopen();
-    await this.#journal.append({ changes });
-    for (const change of changes) {
-      this.state.apply(change);
-      for (const watcher of this.#watchers) watcher(change);
+  async #write(): Promise<void> {
+    const taken = this.#pending;
+    this.#pending = new Map();
+    try {
+      await appendLines(this.#file, taken.values());
+    } catch (error) {
+      this.#reportFailure('Storing the state', error);
+      const isObsolete = this.#pending.has('reset');
+      if (!isObsolete) this.#pending = new Map([...taken, ...this.#pending]);
+      this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
     }
   }
 }
 
-/**
- * Converts a journal of version 0.1, in which a line was a list of changes without a checksum, to this version. The original is kept with
- * `.0.1` appended to its name. Any other file is left unchanged.
- * @throws UsageError if a line can't be read; then nothing has changed.
- */
-async function upgradeJournal(path: string): Promise<void> {
-  const start = await readRegularBytes(path, { maxBytes: 1 });
-  if (start?.toString('latin1') !== '[') return;
-  await replaceAtomic(path, async (draft) => {
-    await rewrite(path, draft);
-    await copyFile(path, `${path}.0.1`);
-  });
+function keyOf(change: StoreChange): string {
+  const { kind, value } = change;
+  return typeof value === 'object' && value !== null ? `${kind} ${value.id}` : kind;
 }
 
-async function rewrite(path: string, draft: string): Promise<void> {
-  const file = await open(draft, 'wx', 0o600);
+/** Reads the state from its file. Lines that a kill or a full disk cut short are skipped. A missing file is an empty state. */
+async function readState(path: string): Promise<StoreState> {
+  const state = new StoreState();
+  if (!(await exists(path))) return state;
+  for await (const line of linesIn(path)) {
+    const change = tryParseJson(line);
+    if (isStoreChange(change)) state.apply(change);
+  }
+  return state;
+}
+
+async function writeState(path: string, state: StoreState): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
   try {
-    await file.appendFile(writeLine(headerOf(SERVICE_FORMAT)));
-    let number = 0;
-    for await (const { bytes } of linesOf(path)) {
-      number += 1;
-      const entry = SERVICE_FORMAT.read({ changes: tryParseJson(bytes.toString('utf8')) });
-      if (entry === undefined)
-        throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left unchanged.`, {
-          hint: 'It was written by esign 0.1. To start with an empty sandbox, move the file out of the way.',
-        });
-      await file.appendFile(writeLine(entry));
-    }
+    await appendLines(file, state.changes());
   } finally {
     await file.close();
   }
+}
+
+async function appendLines(file: FileHandle, changes: Iterable<StoreChange>): Promise<void> {
+  // Begins with a line break, because the last line may be cut short.
+  let text = '\n';
+  let count = 0;
+  for (const change of changes) {
+    text += `${JSON.stringify(change)}\n`;
+    count += 1;
+    if (count % BATCH !== 0) continue;
+    await file.appendFile(text);
+    text = '';
+  }
+  await file.appendFile(text);
+}
+
+/** Yields the lines of a file. readline isn't used, because it also splits at characters that JSON may contain. */
+async function* linesIn(path: string): AsyncGenerator<string> {
+  let rest = '';
+  const chunks: AsyncIterable<string> = createReadStream(path, {
+    encoding: 'utf8',
+    highWaterMark: 1024 * 1024,
+  });
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest;
 }

@@ -10,8 +10,7 @@ import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
 import { Receivers } from './receivers.ts';
 
 /** The API document specifies no retry schedule. This is the sandbox's own, on the sandbox's clock. */
-const FIRST_RETRY_MS = 10_000;
-const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
+const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /** The recorded outcome of an attempt that a fault dropped. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
@@ -146,7 +145,7 @@ export class WebhookSender {
     };
     const delivered = await post();
     if (delivered && plan.duplicate) await post();
-    if (!signal.aborted) await this.#record({ ...delivery, attempts }, delivered, !plan.drop);
+    if (!signal.aborted) this.#record({ ...delivery, attempts }, delivered, !plan.drop);
   }
 
   #signatureFor({ body, envelopeId }: DeliveryRecord, { badSignature }: WebhookPlan): string | null {
@@ -156,7 +155,7 @@ export class WebhookSender {
     return this.#options.choices.rules.signature === 'bare' ? hex : `sha256=${hex}`;
   }
 
-  async #record(delivery: DeliveryRecord, delivered: boolean, mayRetry: boolean): Promise<void> {
+  #record(delivery: DeliveryRecord, delivered: boolean, mayRetry: boolean): void {
     const delay = delivered || !mayRetry ? undefined : RETRY_AFTER_MS[delivery.attempts.length - 1];
     const retryAt = delay === undefined ? undefined : this.#clock.now() + delay;
     const value: DeliveryRecord = {
@@ -164,16 +163,8 @@ export class WebhookSender {
       state: delivered ? 'delivered' : retryAt === undefined ? 'failed' : 'pending',
       nextAttemptAt: retryAt === undefined ? null : isoTime(retryAt),
     };
-    const { signal } = this.#stop;
-    try {
-      await this.#store.commit([{ kind: 'delivery', value }]);
-    } catch (error) {
-      // The delivery stays pending and is sent again.
-      this.#options.reportFailure(`Storing delivery ${delivery.id}`, error);
-      if (!signal.aborted) this.#retryAt(this.#clock.now() + FIRST_RETRY_MS, delivery.id);
-      return;
-    }
-    if (retryAt !== undefined && !signal.aborted) this.#retryAt(retryAt, delivery.id);
+    this.#store.commit([{ kind: 'delivery', value }]);
+    if (retryAt !== undefined) this.#retryAt(retryAt, delivery.id);
   }
 
   #retryAt(time: number, id: string): void {
