@@ -178,7 +178,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/documents/bucket/(bucket|connection|plain-get|s3-sdk|s3-presigner).ts$',
+        pathNot: '^src/documents/bucket/(connection|requests|s3-sdk).ts$',
       },
       to: { path: 'node_modules/@aws-sdk' },
     },

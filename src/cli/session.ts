@@ -4,7 +4,7 @@ import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
 import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { Bucket } from '../documents/bucket/bucket.ts';
-import type { BucketExchange } from '../documents/bucket/connection.ts';
+import type { BucketExchange } from '../documents/bucket/requests.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
 import { Feed } from '../envelope-index/feed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { EVENTS } from '../../src/kernel/vocabulary.ts';
-import { drillChecks } from '../../src/webhooks/drill/checks.ts';
+import { DRILL_CHECKS } from '../../src/webhooks/drill/checks.ts';
 import { drill } from '../../src/webhooks/drill/drill.ts';
+import { DrillRequests } from '../../src/webhooks/drill/requests.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { portOf } from '../support/server.ts';
 import { needs } from '../support/tools.ts';
@@ -104,10 +104,9 @@ function post(url: string, body: string): Promise<number> {
 
 /** The number of distinct valid deliveries. */
 function distinct(): number {
-  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(
-    ({ expects }) => expects === 'accepted',
-  );
-  return good.flatMap(({ name, requests }) => (name === 'repeated' ? [] : requests)).length;
+  const make = new DrillRequests(secret, 0);
+  const accepted = DRILL_CHECKS.filter(({ name, expects }) => expects === 'accepted' && name !== 'repeated');
+  return accepted.flatMap(({ requests }) => requests(make)).length;
 }
 
 describe.skipIf(process.platform === 'win32')('the receiver on the page', () => {
@@ -119,7 +118,7 @@ describe.skipIf(process.platform === 'win32')('the receiver on the page', () => 
       const url = await start(language, command);
       const { signal } = new AbortController();
       const results = [];
-      const run = drill({ url, secret, events: EVENTS, clock: systemClock, signal });
+      const run = drill({ url, secret, clock: systemClock, signal });
       for await (const one of run) results.push(one);
       expect(results.filter(({ ok, notice }) => !ok || notice !== undefined)).toEqual([]);
       expect(await readdir(join(folder, 'inbox'))).toHaveLength(distinct());

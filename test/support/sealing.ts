@@ -144,6 +144,8 @@ export const attribute = (type: string, ...values: readonly Buffer[]) =>
 /** What a test changes about a CMS structure. Everything else is as a careful signer makes it. */
 export interface CmsForgery {
   hash?: 'sha1' | 'sha256';
+  /** The hash of the signature, if it differs from that of the content. */
+  signatureHash?: 'sha1' | 'sha256';
   /** The bytes whose digest is signed, instead of the covered ones. */
   over?: Buffer;
   /** Puts content into the structure, which then is not detached. */
@@ -151,6 +153,8 @@ export interface CmsForgery {
   type?: string;
   /** Changes the signed attributes; null leaves them out. */
   attributes?: ((usual: Buffer[]) => Buffer[]) | null;
+  /** Changes the signed attributes after they have been signed. */
+  afterwards?: (signed: Buffer[]) => Buffer[];
   /** Signers in addition to the real one, before it. */
   others?: readonly Sealer[];
   certificates?: readonly Buffer[];
@@ -176,23 +180,25 @@ export function cmsOf(sealer: Sealer, covered: Buffer, forgery: CmsForgery = {})
 const AT = tlv(0x17, text('260301102030Z'));
 
 function signerInfo({ issued, key }: Sealer, over: Buffer, forgery: CmsForgery): Buffer {
-  const { hash = 'sha256', type = OID.data, attributes = (usual) => usual } = forgery;
+  const { hash = 'sha256', type = OID.data, attributes = (usual) => usual, afterwards } = forgery;
+  const { signatureHash = hash } = forgery;
   const digest = createHash(hash).update(over).digest();
   const usual = [
     attribute(OID.contentType, oid(type)),
     attribute(OID.signingTime, AT),
     attribute(OID.messageDigest, octets(digest)),
   ];
-  const list = attributes === null ? undefined : Buffer.concat(attributes(usual));
-  const covered = list === undefined ? over : tlv(0x31, list);
+  const signed = attributes === null ? undefined : attributes(usual);
+  const covered = signed === undefined ? over : setOf(...signed);
+  const list = signed === undefined ? undefined : Buffer.concat(afterwards?.(signed) ?? signed);
   const { issuer, serialNumber } = issued.certificate;
   return sequence(
     integer(1),
     sequence(Buffer.from(issuer.toSchema().toBER()), Buffer.from(serialNumber.toBER())),
     sequence(oid(OID[hash])),
     ...(list === undefined ? [] : [explicit(0, list)]),
-    sequence(oid(hash === 'sha1' ? OID.ecdsaWithSha1 : OID.ecdsaWithSha256)),
-    octets(sign(hash, covered, { key, dsaEncoding: 'der' })),
+    sequence(oid(signatureHash === 'sha1' ? OID.ecdsaWithSha1 : OID.ecdsaWithSha256)),
+    octets(sign(signatureHash, covered, { key, dsaEncoding: 'der' })),
   );
 }
 

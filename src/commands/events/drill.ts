@@ -5,11 +5,11 @@ import { dryRunFlag, textFlag } from '../../cli/flags.ts';
 import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
-import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { drillChecks } from '../../webhooks/drill/checks.ts';
+import { DRILL_CHECKS } from '../../webhooks/drill/checks.ts';
 import { type CheckResult, describeResponse, drill } from '../../webhooks/drill/drill.ts';
+import { DrillRequests } from '../../webhooks/drill/requests.ts';
 import { shownUrl } from '../../webhooks/forward/send.ts';
 import { targetUrl } from './send.ts';
 
@@ -33,17 +33,13 @@ export default class EventsDrill extends EsignCommand {
     const url = targetUrl(flags.to);
     const secret = await requireWebhookSecret(flags['secret-file'], terminal);
     if (flags['dry-run']) {
-      const planned = new Map(
-        drillChecks({ secret, events: EVENTS, now: session.now() }).map((one) => [
-          one.name,
-          one.requests.length,
-        ]),
-      );
+      const make = new DrillRequests(secret, session.now());
+      const planned = new Map(DRILL_CHECKS.map((one) => [one.name, one.requests(make).length]));
       const details = (name: string) => `${name} (${counted(planned.get(name) ?? 0, 'request')})`;
       return writeDryRun([...planned.keys()], 'check', terminal, details);
     }
     const results: CheckResult[] = [];
-    const checks = drill({ url, secret, events: EVENTS, clock: session.clock, signal: interrupt.signal });
+    const checks = drill({ url, secret, clock: session.clock, signal: interrupt.signal });
     const next = () => terminal.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());
     for (let step = await next(); step.done !== true; step = await next()) {
       results.push(step.value);

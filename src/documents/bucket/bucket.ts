@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { GetObjectCommand } from '@aws-sdk/client-s3';
+import type { Readable } from 'node:stream';
 import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
-import { StorageError } from '../../kernel/errors.ts';
-import { type BucketSettings, type ConnectOptions, connect } from './connection.ts';
-import { isBucketMissing, isObjectMissing, notFromS3, statusOf, storageError } from './errors.ts';
-import {
-  factsOf,
-  type ObjectFacts,
-  type Opened,
-  openedForStatus,
-  openedFromPlainGet,
-  openedOf,
-} from './object.ts';
-import { plainGets } from './plain-get.ts';
+import { counted } from '../../kernel/duration.ts';
+import { codeOf, StorageError } from '../../kernel/errors.ts';
+import { type BucketSettings, connect } from './connection.ts';
+import { isBucketMissing, isObjectMissing, notFromS3, storageError } from './errors.ts';
+import { factsOf, type Opened } from './object.ts';
+import { type BucketExchange, createSender } from './requests.ts';
 
 export interface OpenOptions {
   from?: number | undefined;
@@ -28,10 +22,19 @@ export interface OpenOptions {
 export interface Bucket {
   readonly name: string;
   open(key: string, request?: OpenOptions): Promise<Opened>;
-  head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
-  /** Returns a URL with which anyone can download the object, and when it expires. */
+  /** @throws StorageError if the object doesn't exist or can't be read. */
+  requireObject(key: string, signal?: AbortSignal): Promise<void>;
+  /** Returns a URL with which anyone can download the object. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
+}
+
+export interface ConnectOptions {
+  /** The timeout for connecting, for the first byte, and between two bytes, each in ms. */
+  timeoutMs?: number | undefined;
+  /** How often a request is sent at most. Default: 4. */
+  maxAttempts?: number | undefined;
+  trace?: ((exchange: BucketExchange) => void) | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface Bucket {
  */
 export async function openBucket(
   settings: BucketSettings,
-  { timeoutMs = REQUEST_TIMEOUT_MS, maxAttempts, trace }: ConnectOptions = {},
+  { timeoutMs = REQUEST_TIMEOUT_MS, maxAttempts = 4, trace }: ConnectOptions = {},
 ): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
@@ -49,80 +52,69 @@ export async function openBucket(
     });
   }
   const sdk = await import('./s3-sdk.ts');
-  const { client, endpoint } = await connect(sdk, settings, { timeoutMs, maxAttempts, trace });
-  const where = { bucket: name, endpoint };
+  const { client, endpoint } = await connect(sdk, settings, timeoutMs);
+  const sender = createSender(sdk, { client, bucket: name, timeoutMs, maxAttempts, trace });
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
-    signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
-  let getPlain: ReturnType<typeof plainGets> | undefined;
+    signal?.aborted ? abortReason(signal) : storageError(error, { bucket: name, endpoint, key, action });
   return {
     name,
     async open(key, request = {}) {
       const { signal } = request;
       signal?.throwIfAborted();
-      getPlain ??= plainGets(sdk, client, name, trace);
-      const answer = await getPlain(key, headersOf(request), signal);
-      signal?.throwIfAborted();
-      if ('reply' in answer) return openedFromPlainGet(answer.reply, timeoutMs);
       try {
-        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
-        if (answer.firstTry) runCommand(command, answer.firstTry);
-        return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
+        const { status, headers, body } = await sender.send({
+          method: 'GET',
+          key,
+          headers: conditionsOf(request),
+          signal,
+        });
+        if (status === 304) return { kind: 'same' };
+        if (status === 412 || status === 416) return { kind: 'changed' };
+        const opened = { ...factsOf(headers), body: bytesOf(body, timeoutMs) };
+        return { kind: 'object', ...opened, cancel: () => void body.destroy() };
       } catch (error) {
-        const answered = openedForStatus(statusOf(error));
-        if (answered !== undefined) return answered;
         throw failure(error, key, 'fetch', signal);
       }
     },
-    async head(key, signal) {
+    async requireObject(key, signal) {
+      let etag: string | undefined;
       try {
-        const command = new sdk.HeadObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' });
-        const reply = await client.send(command, signal ? { abortSignal: signal } : {});
-        if (reply.ETag !== undefined) return factsOf(reply, reply.ContentLength);
+        const { headers, body } = await sender.send({ method: 'HEAD', key, signal });
+        body.destroy();
+        ({ etag } = factsOf(headers).facts);
       } catch (error) {
         throw failure(error, key, 'read the metadata of', signal);
       }
-      throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
+      if (etag === undefined) throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
     },
     async link(key, seconds) {
       try {
-        const { getSignedUrl } = await import('./s3-presigner.ts');
-        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key });
-        return await getSignedUrl(client, command, { expiresIn: seconds });
+        return await sender.sign(key, seconds);
       } catch (error) {
         throw failure(error, key, 'link to');
       }
     },
-    close: () => client.destroy(),
+    close: () => sender.close(),
   };
 }
 
-function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<string, string> {
+function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<string, string> {
   return {
-    ...(from > 0 ? { range: `bytes=${from}-` } : { 'x-amz-checksum-mode': 'ENABLED' }),
+    ...(from > 0 ? { range: `bytes=${from}-` } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   };
 }
 
-/** Passes the result of the first attempt to the SDK, which handles it as if it were its own. */
-function runCommand(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
-  let first: typeof firstTry | undefined = firstTry;
-  command.middlewareStack.add(
-    (next) => (args) => {
-      const given = first;
-      first = undefined;
-      return given === undefined ? next(args) : given();
-    },
-    { step: 'deserialize', priority: 'low' },
-  );
-}
-
-function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions) {
-  return {
-    ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
-    ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
-    ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
-  };
+/** Yields the bytes as they arrive, and throws if the body is incomplete or stalls. */
+async function* bytesOf(body: Readable, timeoutMs: number): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks: AsyncIterable<unknown> = body;
+  try {
+    for await (const chunk of chunks) if (chunk instanceof Uint8Array) yield chunk;
+  } catch (error) {
+    if (codeOf(error) !== 'UND_ERR_BODY_TIMEOUT') throw error;
+    throw new Error(`no data for ${counted(Math.round(timeoutMs / 1_000), 'second')}`, { cause: error });
+  }
 }
 
 /**

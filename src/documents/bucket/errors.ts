@@ -1,9 +1,10 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
-import { entryOf, isRecord } from '../../kernel/json.ts';
+import { entryOf } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { type BucketHeaders, headerOf } from './object.ts';
 
 /** The operation that failed, and its target. */
 export interface Where {
@@ -12,6 +13,36 @@ export interface Where {
   endpoint: string | undefined;
   /** A verb that messages put before the key, such as `fetch` or `look at`. */
   action: string;
+}
+
+/** The error in a response of the bucket. Its name is the code that the bucket gave it; it may be empty. */
+export class BucketError extends Error {
+  override readonly name: string;
+  readonly status: number;
+  /** The region of the bucket, if the response names it. */
+  readonly region: string | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    { status, region }: { status: number; region?: string | undefined },
+  ) {
+    super(message);
+    this.name = code;
+    this.status = status;
+    this.region = region;
+  }
+}
+
+/** Reads the error in a response, which is XML if it is from S3. */
+export function bucketErrorOf(status: number, headers: BucketHeaders, body: string): BucketError {
+  const textIn = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(body)?.[1]?.trim() ?? '';
+  const message = textIn('Message');
+  const region =
+    headerOf(headers, 'x-amz-bucket-region') ??
+    /^[a-z0-9-]{1,40}$/.exec(textIn('Region'))?.[0] ??
+    /expecting '([a-z0-9-]+)'/.exec(message)?.[1];
+  return new BucketError(textIn('Code'), message, { status, region });
 }
 
 interface Cause {
@@ -34,7 +65,7 @@ const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not 
 const DENIED: Cause = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
-  hint: 'The key needs s3:GetObject. Without s3:ListBucket, a missing object causes the same error.',
+  hint: 'The key needs s3:GetObject, and kms:Decrypt for objects encrypted with KMS. Without s3:ListBucket, a missing object causes the same error.',
 };
 const EXPIRED: Cause = {
   code: 'STORAGE_CREDENTIALS',
@@ -121,9 +152,19 @@ export function storageError(error: unknown, where: Where): StorageError | Usage
   const cause = causeOf(error, where);
   const { code, why } = cause;
   const hint = cause === MISSING && /^env_[^/]+$/.test(where.key) ? envelopeHint(where.key) : cause.hint;
-  const what = `Can't ${where.action} ${where.key} in bucket ${where.bucket}: ${why}.`;
+  const what = `Can't ${where.action} ${where.key} in bucket ${where.bucket}: ${why}${ownWords(error)}.`;
   return new StorageError(code, what, { hint, cause: error });
 }
+
+/** Returns the code and message of the bucket, in which the reason for a refusal may be. */
+function ownWords(error: unknown): string {
+  if (!(error instanceof BucketError) || error.name === '') return '';
+  const message = error.message.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, MAX_MESSAGE);
+  return ` (${error.name}${message === '' ? '' : `: ${message}`})`;
+}
+
+/** The longest message of a bucket that is shown. */
+const MAX_MESSAGE = 300;
 
 function envelopeHint(id: string): string {
   const download = command('envelopes', 'download', id);
@@ -131,30 +172,33 @@ function envelopeHint(id: string): string {
 }
 
 function causeOf(error: unknown, where: Where): Cause {
+  if (error instanceof BucketError)
+    return (
+      otherRegion(error) ??
+      (/request has expired/i.test(error.message) ? CLOCK : undefined) ??
+      entryOf(BY_NAME, error.name) ??
+      byStatus(error.status) ??
+      unreachable(`the bucket responded with ${error.status}`)
+    );
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError') return withoutCredentials(messageOf(error));
-  const status = statusOf(error);
-  return (
-    otherRegion(error, name, status) ??
-    entryOf(BY_NAME, name) ??
-    byStatus(status) ??
-    byConnection(error, where)
-  );
+  return entryOf(BY_NAME, name) ?? byConnection(error, where);
 }
 
+const OTHER_REGION: readonly string[] = [
+  'PermanentRedirect',
+  'TemporaryRedirect',
+  'AuthorizationHeaderMalformed',
+  'AuthorizationQueryParametersError',
+];
+
 /**
- * Returns the cause if the bucket is in another region (a redirect, or a signature for the wrong region). Only a header, if anything, names
- * the region.
+ * Returns the cause if the bucket is in another region (a redirect, or a signature for the wrong region).
  */
-function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
-  const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
-  const region =
-    textOf(error, '$response', 'headers', 'x-amz-bucket-region') ??
-    /^[a-z0-9-]{1,40}$/.exec(textOf(error, 'Region') ?? '')?.[0] ??
-    /expecting '([a-z0-9-]+)'/.exec(messageOf(error))?.[1];
+function otherRegion({ name, status, region }: BucketError): Cause | undefined {
   // A redirect without either is not from S3: for example, from http:// to https://.
   const moved = region !== undefined && (status === 301 || status === 307 || status === 400);
-  if (!moved && !names.includes(name)) return undefined;
+  if (!moved && !OTHER_REGION.includes(name)) return undefined;
   return unreachable(
     region === undefined ? 'the bucket is in a different region' : `the bucket is in region ${region}`,
     `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
@@ -165,8 +209,7 @@ function unreachable(why: string, hint = SEE_SETTINGS): Cause {
   return { code: 'STORAGE_UNREACHABLE', why, hint };
 }
 
-function byStatus(status: number | undefined): Cause | undefined {
-  if (status === undefined) return undefined;
+function byStatus(status: number): Cause | undefined {
   if (status === 403) return DENIED;
   if (status === 404) return MISSING;
   if (status === 401 || status === 407) {
@@ -232,7 +275,7 @@ function byConnection(error: unknown, where: Where): Cause {
     );
   if (code === 'ENOTFOUND')
     return unreachable(
-      `unknown host (${textOf(error, 'hostname') ?? at})`,
+      `unknown host (${hostIn(error) ?? at})`,
       `If the host name starts with the bucket's name, try --path-style. Otherwise, check --endpoint and --region. ${SEE_SETTINGS}`,
     );
   if (code.startsWith('PROXY_'))
@@ -251,17 +294,9 @@ function proxyBefore({ endpoint }: Where): string {
   return proxy === undefined ? '' : ` through the proxy ${proxyLabel(proxy)}`;
 }
 
-/** Returns the HTTP status of an SDK error. */
-export function statusOf(error: unknown): number | undefined {
-  const status = fieldOf(error, '$metadata', 'httpStatusCode');
-  return typeof status === 'number' && status >= 300 ? status : undefined;
-}
-
-function textOf(error: unknown, ...path: readonly string[]): string | undefined {
-  const value = fieldOf(error, ...path);
-  return typeof value === 'string' ? value : undefined;
-}
-
-function fieldOf(error: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), error);
+/** Returns the host that could not be resolved. */
+function hostIn(error: unknown): string | undefined {
+  return error instanceof Error && 'hostname' in error && typeof error.hostname === 'string'
+    ? error.hostname
+    : undefined;
 }

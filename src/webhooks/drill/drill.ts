@@ -4,7 +4,8 @@ import { NetworkError } from '../../kernel/errors.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { DRILL_TIMEOUT_MS } from '../defaults.ts';
 import { postOnce, type ResponseOutcome, shownUrl } from '../forward/send.ts';
-import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
+import { DRILL_CHECKS, type DrillCheck } from './checks.ts';
+import { type DrillRequest, DrillRequests } from './requests.ts';
 
 export interface CheckResult {
   check: string;
@@ -21,7 +22,6 @@ export interface CheckResult {
 export interface DrillRun {
   url: string;
   secret: string;
-  events: readonly string[];
   clock: Clock;
   signal: AbortSignal;
 }
@@ -44,8 +44,9 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
   const signal = AbortSignal.any([run.signal, left.signal]);
   const { clock } = run;
   let mayStart: Promise<unknown> = Promise.resolve();
-  const results = drillChecks({ ...run, now: clock.now() }).map((check) => {
-    const result = mayStart.then(() => checkOne(check, { ...run, signal }));
+  const make = new DrillRequests(run.secret, clock.now());
+  const results = DRILL_CHECKS.map((check) => {
+    const result = mayStart.then(() => checkOne(check, check.requests(make), { ...run, signal }));
     const pause = check.name === 'good' ? REPEAT_AFTER_MS : NEXT_AFTER_MS;
     mayStart = mayStart.then(() => waitAtMost(pause, result, clock));
     return result;
@@ -75,10 +76,14 @@ function compareWithValid(result: CheckResult, good: CheckResult): CheckResult {
   };
 }
 
-async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
+async function checkOne(
+  check: DrillCheck,
+  requests: readonly DrillRequest[],
+  run: DrillRun,
+): Promise<CheckResult> {
   run.signal.throwIfAborted();
-  if (check.isSlow) return checkSlow(check, run);
-  const answers = await (check.inOrder ? sendInOrder(check.requests, run) : sendAll(check.requests, run));
+  if (check.isSlow) return checkSlow(check, requests, run);
+  const answers = await (check.inOrder ? sendInOrder(requests, run) : sendAll(requests, run));
   // The results of an aborted run are meaningless.
   run.signal.throwIfAborted();
   if (check.name === 'good' && answers.every(isUnreachable))
@@ -105,8 +110,11 @@ async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Pr
 }
 
 /** Sends one request in pieces and another at the same time, to find out whether the slow one blocks the other. */
-async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
-  const [slow, beside] = check.requests;
+async function checkSlow(
+  check: DrillCheck,
+  [slow, beside]: readonly DrillRequest[],
+  run: DrillRun,
+): Promise<CheckResult> {
   if (slow === undefined || beside === undefined) throw new Error('a slow check makes two requests');
   const slowly = writeSlowly(slow.raw, run);
   const [answer, isHeldUp] = await Promise.all([
@@ -167,16 +175,16 @@ async function send(
   }
 }
 
-function judge({ name, expects, advice }: DrillCheck, answers: readonly Answered[]): CheckResult {
+function judge(check: DrillCheck, answers: readonly Answered[]): CheckResult {
+  const { name, expects, acceptedNotice } = check;
   const wrong = answers.find((one) => !isExpected(expects, one));
   const answer = wrong ?? answers.reduce((a, b) => (b.ms > a.ms ? b : a));
   const { label, status, ms } = answer;
   if (wrong !== undefined) {
-    const finding = `${label === '' ? '' : `${label}: `}${describeResponse(answer)}; ${reason(name, answer) ?? advice}`;
+    const finding = `${label === '' ? '' : `${label}: `}${describeResponse(answer)}; ${adviceFor(check, answer)}`;
     return { check: name, ok: false, status, ms, finding };
   }
-  const isLenient = expects === 'either' && isAccepted(status);
-  const notice = isLenient ? 'it accepts uppercase hex, which the service never sends' : undefined;
+  const notice = expects === 'either' && isAccepted(status) ? acceptedNotice : undefined;
   return { check: name, ok: true, status, ms, finding: null, ...(notice === undefined ? {} : { notice }) };
 }
 
@@ -204,14 +212,10 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'stopped listening',
 };
 
-/** Returns a likely cause that is more specific than the advice of the check. */
-function reason(name: string, { status, error }: ResponseOutcome): string | undefined {
+/** Returns how to fix a wrong response. */
+function adviceFor({ advice, adviceByStatus }: DrillCheck, { status, error }: ResponseOutcome): string {
   if (error === TIMED_OUT) return 'respond first, and then process the event';
-  if (name !== 'good') return undefined;
-  if (status === 401 || status === 403)
-    return 'it has a different secret, or does not verify the signature over the raw body';
-  if (status === 404 || status === 405) return 'it does not accept webhooks at this path';
-  return undefined;
+  return adviceByStatus?.[status ?? 0] ?? advice;
 }
 
 /** Returns true if the request didn't reach a web server. A closed connection or a timeout means that it did. */

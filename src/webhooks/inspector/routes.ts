@@ -8,13 +8,14 @@ import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
+import { EVENTS } from '../../kernel/vocabulary.ts';
+import { type ForwardResult, forwardOnce, storedDelivery } from '../forward/send.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
-import { detailOf, hasText, noReplay, rowOf } from './view.ts';
+import { detailOf, matches, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
-export interface Inspected extends Pick<ReceiverOptions, 'verify' | 'clock'> {
+export interface Inspected extends Pick<ReceiverOptions, 'clock'> {
   /** The addresses to which valid deliveries are forwarded and replayed. */
   targets: readonly string[];
   /** The time limit for a target's response. */
@@ -49,8 +50,8 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
     return streamSSE(c, (stream) => streamChanges(stream, after, parts));
   });
   app.get('/:token/search', (c) => {
-    const text = c.req.query('text') ?? '';
-    const found = board.since(0).filter((entry) => hasText(entry, text));
+    const { text = '', event = '', state = '' } = c.req.query();
+    const found = board.since(0).filter((entry) => matches(entry, { text, event, state }));
     return c.json(found.map(({ record }) => record.deliveryId));
   });
   app.get('/:token/deliveries/:id', (c) => {
@@ -70,7 +71,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   return app;
 }
 
-const SCRIPTS = ['main.js', 'list.js', 'detail.js', 'timeline.js', 'dom.js'];
+const SCRIPTS = ['main.js', 'detail.js', 'dom.js'];
 const NAMES = ['index.html', 'design.css', 'style.css', 'icon.svg', ...SCRIPTS];
 /** The source files are in the first two folders. The build copies them to `dist/inspector`. */
 const FOLDERS = ['assets', '../../kernel/assets', '../inspector'].map((name) =>
@@ -99,7 +100,7 @@ async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, b
 
 /** Sends all changes that the page hasn't seen yet, then each new one. */
 async function streamChanges(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
-  const { board, closing, redactor, targets, verify } = parts;
+  const { board, closing, redactor } = parts;
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const ended = AbortSignal.any([gone.signal, closing]);
@@ -107,8 +108,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
   const start = {
     listensAt: board.listensAt,
-    targets: targets.map((url) => redactor.redact(shownUrl(url))),
-    verify,
+    events: EVENTS,
     isFresh: seen === 0,
     change: board.change,
   };

@@ -73,14 +73,18 @@ export function noReplay({ record }: InspectorEntry, targets: readonly string[])
   return null;
 }
 
-/** Returns true if the body or a header contains the text. */
-export function hasText({ record }: InspectorEntry, text: string): boolean {
-  const wanted = text.toLowerCase();
-  const has = (part: string) => part.toLowerCase().includes(wanted);
-  return (
-    has(Buffer.from(record.bodyBase64, 'base64').toString('utf8')) ||
-    record.headers.some(([name, value]) => has(`${name}: ${value}`))
-  );
+/** Returns true if a delivery matches the filters of the page; an empty one matches all. The text may be anywhere in it. */
+export function matches(
+  { record }: InspectorEntry,
+  { text, event, state }: { text: string; event: string; state: string },
+): boolean {
+  if (event !== '' && record.event !== event) return false;
+  if (state !== '' && verdictOf(record).state !== state) return false;
+  const { deliveryId, envelopeId, status, signer, reason, headers, bodyBase64 } = record;
+  const body = Buffer.from(bodyBase64, 'base64').toString('utf8');
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  const parts = [deliveryId, record.event, envelopeId, status, signer, reason, body, ...lines];
+  return parts.some((part) => part?.toLowerCase().includes(text.trim().toLowerCase()));
 }
 
 /** Returns the signature header as received, or null if it was missing. */

@@ -44,6 +44,12 @@ describe("the bucket's errors", () => {
     bucket.close();
   });
 
+  it('have the code and message of the bucket', async () => {
+    const bucket = await openBucket(await refusing([403, 'AccessDenied']));
+    await expect(bucket.open(KEY)).rejects.toThrow('access denied (AccessDenied: because)');
+    bucket.close();
+  });
+
   it("offer an envelope's documents if the key is an envelope's ID", async () => {
     const bucket = await openBucket(await refusing([404, 'NoSuchKey']));
     const hint = expect.stringContaining('envelopes download env_1') as unknown;

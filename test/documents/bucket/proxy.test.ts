@@ -45,7 +45,9 @@ describe('a proxy', () => {
   it('gets plain requests with their full, unnormalized URL and its own password', async () => {
     process.env.HTTP_PROXY = `http://me:p%40ss@${proxy.address}`;
     expect(await read(server.origin, 'a/./b c.pdf')).toBe('aa');
-    expect(proxy.asked).toEqual(Array(2).fill(`GET ${server.origin}/b/a/./b%20c.pdf?x-id=GetObject`));
+    expect(proxy.asked.map((line) => line.replace(/\?.*/, ''))).toEqual(
+      Array(2).fill(`GET ${server.origin}/b/a/./b%20c.pdf`),
+    );
     expect(proxy.users).toEqual(Array(2).fill('me:p@ss'));
     expect(server.seen.map((one) => one.headers['proxy-authorization'])).toEqual([undefined, undefined]);
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   attribute,
   type CmsForgery,
@@ -180,6 +181,8 @@ function* otherStructures({ service, stranger, weak, authority }: Signers): Gene
   yield signed('no signed attributes', { attributes: null });
   yield signed('no signed attributes, over old content', { attributes: null, over: covered }, FORGED);
   yield signed('SHA-1', { hash: 'sha1' });
+  yield signed('SHA-1 in the digest', { hash: 'sha1', signatureHash: 'sha256' });
+  yield signed('SHA-1 in the signature', { signatureHash: 'sha1' });
   yield signed('two signers', { others: [stranger] });
   yield signed('two signers, the service first', { others: [service, stranger] });
   yield signed('no certificates', { certificates: [] });
@@ -226,6 +229,20 @@ function* otherStructures({ service, stranger, weak, authority }: Signers): Gene
   for (const [name, expected, change] of other)
     yield [`${name} in the gap`, expected, withSignature(HONEST, (bytes) => change(cmsOf(service, bytes)))];
   yield ['an old signature on new content', 'changed', withSignature(FORGED, () => cmsOf(service, covered))];
+  // The digest is right, and the signature is over another one.
+  const replaced = (bytes: Buffer): CmsForgery => ({
+    over: covered,
+    afterwards: ([type = Buffer.alloc(0), time = Buffer.alloc(0)]) => [
+      type,
+      time,
+      attribute(OID.messageDigest, octets(createHash('sha256').update(bytes).digest())),
+    ],
+  });
+  yield [
+    'a digest that was replaced after signing',
+    'changed',
+    withSignature(FORGED, (bytes) => cmsOf(service, bytes, replaced(bytes))),
+  ];
   yield [
     'the digest of other content',
     'changed',

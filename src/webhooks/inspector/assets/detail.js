@@ -1,27 +1,31 @@
 // The details of a delivery.
-import { copy, el, eventName, say, shown, sized } from './dom.js';
-import { timeline } from './timeline.js';
+import { copy, el, eventName, lasting, shown, time } from './dom.js';
 
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
 /** Longer text has a single color: more elements would make the page slow. */
-const MOST_COLORED = 100_000;
-const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused' };
+const MAX_COLORED = 100_000;
+const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused with' };
+const TONES = { verified: 'good', unchecked: 'warn', refused: 'bad' };
+const KEYS = 'Keys: j and k move, Enter opens, Esc closes, / searches, r replays, c copies as curl.';
 
 export class Detail {
-  /** @param {{ onClose: () => void, onEnvelope: (id: string) => void }} options */
-  constructor({ onClose, onEnvelope }) {
-    this.onClose = onClose;
+  /** The ID of the opened delivery. */
+  id = null;
+  element = document.querySelector('#detail');
+  prefersRaw = false;
+
+  /** @param {{ onEnvelope: (id: string) => void }} options */
+  constructor({ onEnvelope }) {
     this.onEnvelope = onEnvelope;
-    this.element = document.querySelector('#detail');
-    this.id = null;
-    this.form = 'pretty';
-    this.clear();
+    this.close();
   }
 
-  clear() {
+  close() {
     this.id = null;
     document.body.removeAttribute('data-open');
-    this.element.replaceChildren(el('p', { class: 'none quiet' }, 'Select a delivery to inspect it.'));
+    this.element.replaceChildren(
+      el('p', { class: 'none quiet' }, 'Select a delivery to inspect it.', el('br'), KEYS),
+    );
   }
 
   /** Shows a delivery, or updates it. */
@@ -29,128 +33,132 @@ export class Detail {
     const isNew = id !== this.id;
     this.id = id;
     const reply = await fetch(`deliveries/${encodeURIComponent(id)}`).catch(() => null);
+    const delivery = reply?.ok ? await reply.json() : null;
     if (this.id !== id) return;
     document.body.setAttribute('data-open', '');
-    if (!reply?.ok)
-      return this.show(el('p', { class: 'none' }, reply ? gone(id) : 'No response from the listener.'));
-    const delivery = await reply.json();
-    if (this.id !== id) return;
     this.delivery = delivery;
-    const focus = isNew ? null : document.activeElement?.dataset.key;
-    const top = this.element.scrollTop;
-    this.show(...this.parts(delivery));
-    if (focus) this.element.querySelector(`[data-key="${focus}"]`)?.focus({ preventScroll: true });
-    this.element.scrollTop = isNew ? 0 : top;
+    const focused = document.activeElement?.id;
+    const back = el('a', { href: '#', class: 'back' }, '← All deliveries');
+    const gone = reply
+      ? `No longer available. Run \`esign events show ${id}\`.`
+      : 'No response from the listener.';
+    this.element.replaceChildren(back, ...(delivery ? this.parts() : [el('p', { class: 'none' }, gone)]));
+    if (isNew) this.element.scrollTo(0, 0);
+    else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  show(...parts) {
-    const back = button('back', 'All deliveries', { class: 'back link', onclick: () => this.onClose() });
-    this.element.replaceChildren(back, ...parts);
-  }
-
-  parts(delivery) {
+  parts() {
+    const { headers } = this.delivery;
     return [
-      this.head(delivery),
-      verdictOf(delivery),
-      el('section', { class: 'card' }, el('h3', {}, 'What happened'), timeline(delivery)),
-      this.bodyOf(delivery),
-      headersOf(delivery),
+      this.head(),
+      this.verdict(),
+      el('section', { class: 'card' }, el('h3', {}, 'What happened'), this.timeline()),
+      this.body(),
+      el('section', { class: 'card' }, el('h3', {}, 'Headers'), pairs('headers mono', headers)),
     ];
   }
 
-  head(delivery) {
-    const { id, event, envelopeId, status, signer, bytes } = delivery;
-    const showOnly = {
-      class: 'link mono',
-      title: 'Show only this envelope',
-      onclick: () => this.onEnvelope(envelopeId),
-    };
+  head() {
+    const { id, event, envelopeId, status, signer, bytes, curl, noReplay } = this.delivery;
+    const only = { class: 'link mono', title: 'Show only this envelope' };
+    const envelope = button('envelope', shown(envelopeId ?? ''), () => this.onEnvelope(envelopeId), only);
     const facts = [
-      ['Envelope', envelopeId && button('envelope', shown(envelopeId), showOnly)],
-      ['Status', status && shown(status)],
-      ['Signer', signer && shown(signer)],
-      ['Delivery', el('span', { class: 'mono' }, id)],
-      ['Size', sized(bytes)],
+      ['Envelope', envelopeId && envelope],
+      ['Status', status],
+      ['Signer', signer],
+      ['Delivery', id],
+      ['Size', bytes < 1_024 ? `${bytes} bytes` : `${(bytes / 1_024).toFixed(1)} KiB`],
     ];
-    return el(
-      'header',
-      { class: 'about' },
-      el('div', { class: 'bar' }, el('h2', {}, eventName(event)), this.actions(delivery)),
-      el(
-        'dl',
-        { class: 'facts' },
-        facts
-          .filter(([, value]) => value)
-          .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
-      ),
-    );
-  }
-
-  actions({ curl, noReplay }) {
-    const replay = {
-      class: 'main',
-      'aria-disabled': noReplay === null ? null : 'true',
-      'aria-describedby': 'replay-note',
-      onclick: () => this.replay(),
-    };
-    return el(
+    const replay = { class: 'main', 'aria-disabled': noReplay !== null && 'true' };
+    const actions = el(
       'div',
       { class: 'actions' },
-      button('curl', 'Copy as curl', { disabled: curl === null, onclick: () => this.copyCurl() }),
-      button('replay', 'Replay', replay),
-      el('p', { class: 'note', id: 'replay-note', role: 'status' }, noReplay ?? ''),
+      button('curl', 'Copy as curl', () => this.copyCurl(), { disabled: curl === null }),
+      button('replay', 'Replay', () => this.replay(), replay),
+      el('p', { class: 'note quiet', id: 'note', role: 'status' }, noReplay ?? ''),
     );
+    const bar = el('div', { class: 'bar' }, el('h2', {}, eventName(event)), actions);
+    const known = facts.filter(([, value]) => value);
+    return el('header', {}, bar, pairs('facts', known));
   }
 
   copyCurl() {
-    const button = this.element.querySelector('[data-key="curl"]');
-    if (button && this.delivery.curl !== null) copy(this.delivery.curl, button);
+    if (this.delivery?.curl) copy(this.delivery.curl, document.querySelector('#curl'));
   }
 
   /** Sends it to the application again; the result arrives with the updates. */
   async replay() {
-    const button = this.element.querySelector('[data-key="replay"]');
-    if (!button || button.hasAttribute('aria-disabled')) return;
+    const button = document.querySelector('#replay');
+    if (button === null || button.hasAttribute('aria-disabled')) return;
     button.setAttribute('aria-disabled', 'true');
-    button.textContent = 'Sending';
-    const reply = await fetch(`deliveries/${encodeURIComponent(this.id)}/replay`, { method: 'POST' }).catch(
-      () => null,
-    );
-    const results = reply?.ok ? await reply.json() : null;
-    const failed = results?.filter(({ error }) => error !== null).length;
-    say(
-      results === null ? 'Could not be sent' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not accepted`,
-    );
-    const now = this.element.querySelector('[data-key="replay"]');
-    if (!now) return;
-    now.removeAttribute('aria-disabled');
-    now.textContent = 'Replay';
-    const note = this.element.querySelector('#replay-note');
-    if (results === null && note) note.textContent = 'The delivery could not be sent.';
+    const { id } = this;
+    const address = `deliveries/${encodeURIComponent(id)}/replay`;
+    const reply = await fetch(address, { method: 'POST' }).catch(() => null);
+    if (this.id !== id) return;
+    // An update may have created the buttons again.
+    document.querySelector('#replay').removeAttribute('aria-disabled');
+    document.querySelector('#note').textContent = reply?.ok ? 'Replayed.' : 'The delivery could not be sent.';
   }
 
-  bodyOf(delivery) {
-    const { raw, pretty, isWhole, isText, bytes } = delivery;
-    const code = el('code', {});
-    const pre = el('pre', { class: 'body', tabindex: '0', 'aria-label': 'Body' }, code);
-    const buttons = [
-      button('pretty', 'Pretty', { disabled: pretty === null, onclick: () => choose('pretty') }),
-      button('raw', 'Raw', { onclick: () => choose('raw') }),
-    ];
-    const choose = (form) => {
-      this.form = form;
-      const isPretty = form === 'pretty' && pretty !== null;
-      code.replaceChildren(...(isPretty ? highlighted(pretty) : [shown(raw)]));
-      pre.classList.toggle('raw', !isPretty);
-      for (const button of buttons)
-        button.setAttribute('aria-pressed', String((button.dataset.key === 'pretty') === isPretty));
-    };
-    choose(this.form);
-    const onCopy = (event) => copy(raw, event.currentTarget);
+  /** Whether the signature is valid, why, and how to fix it. */
+  verdict() {
+    const { verdict, answer, signature } = this.delivery;
+    const { state, why, advice } = verdict;
+    const title = state === 'refused' ? `${TITLES.refused} ${answer}` : TITLES[state];
+    const given = signature && shown(`${signature.header}: ${signature.value}`);
+    return el(
+      'section',
+      { class: `verdict ${state}`, 'aria-label': 'Signature' },
+      el('span', { class: `mark ${state}`, 'aria-hidden': 'true' }),
+      el(
+        'div',
+        {},
+        el('h3', {}, title),
+        el('p', {}, `${why.charAt(0).toUpperCase()}${shown(why.slice(1))}.`),
+        advice && el('p', { class: 'quiet' }, advice),
+        given && el('p', { class: 'mono quiet' }, given),
+      ),
+    );
+  }
+
+  /** What happened at the service, here, and at the application it was forwarded to. */
+  timeline() {
+    const { happenedAt, receivedAt, answer, answeredInMs, duplicate, verdict, passings } = this.delivery;
+    const lag = Date.parse(receivedAt) - Date.parse(happenedAt ?? '');
     const notes = [
-      !isText && 'The body is not UTF-8.',
-      !isWhole && `Refused deliveries are truncated. The body size was ${sized(bytes)}.`,
-    ].filter(Boolean);
+      lag >= 0 && `${lasting(lag)} later`,
+      lag < 0 && 'before it happened: the clocks differ',
+      duplicate && 'duplicate',
+      `responded with ${answer}${answeredInMs === null ? '' : ` in ${lasting(answeredInMs)}`}`,
+    ];
+    return el(
+      'ol',
+      { class: 'timeline' },
+      happenedAt && step(happenedAt, 'Time at the service', '', ''),
+      step(receivedAt, 'Received', notes.filter(Boolean).join(', '), TONES[verdict.state]),
+      passings.map(({ url, attempt, status, ms, error, at, replay }) => {
+        const what = replay ? 'Replayed' : attempt > 1 ? `Attempt ${attempt}` : 'Forwarded';
+        const note = `${error === null ? `responded with ${status}` : shown(error)} in ${lasting(ms)}`;
+        return step(at, `${what} to ${shown(url)}`, note, error === null ? 'good' : 'bad');
+      }),
+    );
+  }
+
+  body() {
+    const { raw, pretty, isWhole, isText } = this.delivery;
+    const code = el('code');
+    const choose = (isPretty) => {
+      this.prefersRaw = !isPretty && pretty !== null;
+      code.replaceChildren(...(isPretty ? colored(pretty) : [shown(raw)]));
+      for (const [at, one] of forms.entries())
+        one.setAttribute('aria-pressed', String((at === 0) === isPretty));
+    };
+    const forms = [
+      button('pretty', 'Pretty', () => choose(true), { disabled: pretty === null }),
+      button('raw', 'Raw', () => choose(false)),
+    ];
+    choose(pretty !== null && !this.prefersRaw);
+    const onCopy = (event) => copy(raw, event.currentTarget);
     return el(
       'section',
       { class: 'card' },
@@ -158,71 +166,44 @@ export class Detail {
         'div',
         { class: 'bar' },
         el('h3', {}, 'Body'),
-        el('div', { class: 'switch', role: 'group', 'aria-label': 'Body format' }, buttons),
-        button('copy-body', 'Copy', { class: 'small', onclick: onCopy }),
+        el('div', { class: 'switch', role: 'group', 'aria-label': 'Body format' }, forms),
+        button('copy', 'Copy', onCopy, { class: 'small' }),
       ),
-      notes.length > 0 && el('p', { class: 'quiet' }, notes.join(' ')),
-      raw === '' ? el('p', { class: 'quiet' }, 'Empty') : pre,
+      !isText && el('p', { class: 'quiet' }, 'The body is not UTF-8.'),
+      !isWhole && el('p', { class: 'quiet' }, 'Refused deliveries are truncated.'),
+      el('pre', { class: 'body', tabindex: '0', 'aria-label': 'Body' }, code),
     );
   }
 }
 
-/** Creates a button. When the delivery is updated, the focus returns to the button with the same key. */
-function button(key, label, attributes) {
-  return el('button', { type: 'button', 'data-key': key, ...attributes }, label);
+/** Creates a button. When the delivery is updated, the focus returns to the button with the same ID. */
+function button(id, label, onclick, attributes = {}) {
+  return el('button', { type: 'button', id, onclick, ...attributes }, label);
 }
 
-function verdictOf({ verdict, answer, signature }) {
-  const title = verdict.state === 'refused' ? `${TITLES.refused} with ${answer}` : TITLES[verdict.state];
-  return el(
-    'section',
-    { class: `verdict ${verdict.state}`, 'aria-label': 'Signature' },
-    el('span', { class: `mark ${verdict.state}`, 'aria-hidden': 'true' }),
-    el(
-      'div',
-      {},
-      el('h3', {}, title),
-      el('p', {}, sentence(shown(verdict.why))),
-      verdict.advice && el('p', { class: 'quiet' }, verdict.advice),
-      signature &&
-        el('p', { class: 'signature mono quiet' }, shown(`${signature.header}: ${signature.value}`)),
-    ),
-  );
+/** Creates a list of names and values. */
+function pairs(name, all) {
+  const pair = ([term, value]) =>
+    el('div', {}, el('dt', {}, shown(term)), el('dd', {}, typeof value === 'string' ? shown(value) : value));
+  return el('dl', { class: name }, all.map(pair));
 }
 
-function headersOf({ headers }) {
-  const rows = headers.map(([name, value]) =>
-    el('tr', {}, el('th', { scope: 'row' }, shown(name)), el('td', {}, shown(value))),
-  );
-  return el(
-    'section',
-    { class: 'card' },
-    el('h3', {}, 'Headers'),
-    el('table', { class: 'headers' }, el('tbody', {}, rows)),
-  );
+function step(at, title, note, tone) {
+  const what = el('span', {}, title, ' ', el('span', { class: 'quiet' }, note));
+  return el('li', { class: tone }, time(at), what);
 }
 
-function sentence(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-function gone(id) {
-  return `No longer available here. See \`esign events show ${id}\`.`;
-}
-
-/** Returns pretty JSON as text nodes with colors. */
-function highlighted(text) {
-  if (text.length > MOST_COLORED) return [shown(text)];
+/** Returns JSON as text nodes with colors. */
+function colored(text) {
+  if (text.length > MAX_COLORED) return [shown(text)];
   const nodes = [];
   let from = 0;
   for (const match of text.matchAll(JSON_PART)) {
-    const [all, string, colon, word, number] = match;
+    const [all, string, colon = '', word, number] = match;
     nodes.push(shown(text.slice(from, match.index)));
-    if (string !== undefined)
-      nodes.push(el('span', { class: colon ? 'key' : 'string' }, shown(string)), colon ?? '');
-    else nodes.push(el('span', { class: word ? 'word' : 'number' }, word ?? number));
+    const kind = string ? (colon ? 'key' : 'string') : word ? 'word' : 'number';
+    nodes.push(el('span', { class: kind }, shown(string ?? word ?? number)), colon);
     from = match.index + all.length;
   }
-  nodes.push(shown(text.slice(from)));
-  return nodes;
+  return [...nodes, shown(text.slice(from))];
 }

@@ -4,24 +4,21 @@
 export function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value === null || value === false) continue;
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value === true ? '' : value);
   }
-  for (const child of children.flat()) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
-  }
+  element.append(...children.flat().filter((child) => child !== null && child !== false));
   return element;
 }
 
-const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const WRITING = new Set(['\n', '\t', '\u200c', '\u200d']);
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Makes invisible and direction-changing characters of third-party text visible. */
+/** Makes invisible and direction-changing characters of third-party text visible, except line breaks and tabs. */
 export function shown(text) {
-  return text.replace(ACTING, (sign) => {
-    if (WRITING.has(sign)) return sign;
+  return text.replace(INVISIBLE, (sign) => {
     const code = sign.codePointAt(0);
+    if (sign === '\n' || sign === '\t') return sign;
     return code < 0x20
       ? String.fromCodePoint(0x2400 + code)
       : `<${code.toString(16).toUpperCase().padStart(4, '0')}>`;
@@ -30,60 +27,35 @@ export function shown(text) {
 
 /** The event's name, with the common prefix set apart. */
 export function eventName(event) {
-  if (event === null) return [el('span', { class: 'event' }, 'unknown event')];
-  const [, before, name] = /^(envelope\.)?(.*)$/s.exec(event);
-  return [el('span', { class: 'event' }, before && el('span', { class: 'quiet' }, before), shown(name))];
+  const [, prefix, name] = /^(envelope\.)?(.*)$/s.exec(event ?? 'unknown event');
+  return el('span', { class: 'event' }, el('span', { class: 'quiet' }, prefix ?? ''), shown(name));
 }
 
-const clockTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const exactly = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-});
+const clockTime = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const exactTime = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** A time of day, with the full time as attribute. */
-export function time(iso, { exact = false } = {}) {
+/** A time of day, with the date as its tooltip. */
+export function time(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return el('span', {}, shown(iso));
-  const ms = exact ? `.${String(date.getMilliseconds()).padStart(3, '0')}` : '';
-  return el(
-    'time',
-    { datetime: date.toISOString(), title: exactly.format(date) },
-    `${clockTime.format(date)}${ms}`,
-  );
+  return el('time', { datetime: iso, title: exactTime.format(date) }, clockTime.format(date));
 }
 
 /** A duration in a suitable unit. */
 export function lasting(ms) {
   if (ms < 1_000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
-}
-
-/** A size in a suitable unit. */
-export function sized(bytes) {
-  return bytes < 1_024 ? `${bytes} bytes` : `${(bytes / 1_024).toFixed(1)} KiB`;
+  return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 /** Copies text and confirms it on the button. */
 export async function copy(text, button) {
   const before = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
-    say('Copied');
-  } catch {
-    button.textContent = 'Not allowed';
-  }
+  const isCopied = await navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  button.textContent = isCopied ? 'Copied' : 'Not allowed';
   setTimeout(() => {
     button.textContent = before;
   }, 1_500);
-}
-
-const announcement = document.querySelector('#announcement');
-
-/** Announces text to screen readers. */
-export function say(text) {
-  announcement.textContent = text;
 }

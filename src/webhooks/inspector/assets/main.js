@@ -1,61 +1,19 @@
-// Live view of the webhooks that `esign listen` receives.
+// Live view of the webhooks that `esign listen` receives: the list, its filters, and the keys.
 import { Detail } from './detail.js';
-import { copy } from './dom.js';
-import { List } from './list.js';
+import { copy, el, eventName, shown, time } from './dom.js';
 
 /** How soon the page connects again after an error response. */
 const AGAIN_MS = 2_000;
-const STATES = { live: 'Live', waiting: 'Listener disconnected. Reconnecting…' };
+/** As many as the listener keeps. */
+const MAX_ROWS = 1_000;
+const STATES = { verified: 'verified', unchecked: 'not checked', refused: 'refused' };
 
-const list = new List({ onOpen: open });
-const detail = new Detail({ onClose: close, onEnvelope: (id) => list.setFilter('envelope', id) });
-const TITLE = document.title;
-let hasStarted = false;
-
-/** Scroll position of the list, which the opened delivery replaces on a phone. */
-let scrolledTo = 0;
-
-/** Opens a delivery; the browser's back button closes it. */
-function open(id, options) {
-  if (detail.id === null) {
-    scrolledTo = scrollY;
-    history.pushState({ isOpened: true }, '', `#${id}`);
-  } else history.replaceState(history.state, '', `#${id}`);
-  return show(id, options);
-}
-
-async function show(id, { focus = true } = {}) {
-  list.markOpened(id);
-  await detail.open(id);
-  if (!focus || detail.id !== id) return;
-  detail.element.focus({ preventScroll: true });
-  scrollTo(0, 0);
-}
-
-function close() {
-  if (detail.id === null) return;
-  if (history.state?.isOpened) return history.back();
-  history.replaceState(null, '', location.pathname);
-  hide();
-}
-
-function hide() {
-  detail.clear();
-  scrollTo(0, scrolledTo);
-  list.markOpened(null);
-}
-
-function idInAddress() {
-  const [, id] = /^#(dlv_[0-9a-f]+)$/.exec(location.hash) ?? [];
-  return id;
-}
-
-addEventListener('popstate', () => {
-  const id = idInAddress();
-  if (id === undefined) hide();
-  else show(id);
-});
-
+const [list, filters, connection] = ['#list', '#filters', '#connection'].map((name) =>
+  document.querySelector(name),
+);
+const detail = new Detail({ onEnvelope: (id) => setFilter(id) });
+/** The items of the list by the ID of their delivery. */
+const items = new Map();
 /** The number of the last update received, and that of the listener's last one when it connected: later ones are live. */
 let seen = 0;
 let before = 0;
@@ -63,106 +21,154 @@ let before = 0;
 /** Follows the listener's updates. After a break, the browser reconnects and sends the ID of the last one. */
 function follow() {
   const source = new EventSource(`news?after=${seen}`);
-  source.addEventListener('start', (message) => {
-    showState('live');
-    start(JSON.parse(message.data));
-  });
+  source.addEventListener('start', (message) => start(JSON.parse(message.data)));
   source.addEventListener('deliveries', (message) => {
     seen = Number(message.lastEventId);
     take(JSON.parse(message.data), seen > before);
   });
   source.addEventListener('error', () => {
-    showState('waiting');
+    connection.classList.remove('live');
+    connection.textContent = 'Listener disconnected. Reconnecting…';
     // The browser gave up, as after an error response; a new source doesn't know the last ID.
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
   });
   addEventListener('pagehide', () => source.close(), { once: true });
 }
 
-function showState(state) {
-  const shown = document.querySelector('#connection');
-  if (shown.dataset.state === state) return;
-  shown.dataset.state = state;
-  shown.textContent = STATES[state];
-}
-
-function start({ listensAt, isFresh, change }) {
+function start({ listensAt, isFresh, change, events }) {
+  connection.classList.add('live');
+  connection.textContent = 'Live';
   before = change;
-  if (isFresh && hasStarted) list.reset();
+  if (isFresh) {
+    items.clear();
+    list.replaceChildren();
+  }
   document.querySelector('#address').textContent = listensAt;
   document.querySelector('#try').textContent =
     `esign events trigger completed --to ${listensAt} --secret-file FILE`;
-  list.show();
-  if (!hasStarted && idInAddress() !== undefined) show(idInAddress(), { focus: false });
-  hasStarted = true;
+  const { event } = filters.elements;
+  if (event.options.length === 1) event.append(...events.map((value) => el('option', { value }, value)));
+  openFromAddress();
 }
 
+/** Adds and updates deliveries. */
 function take(rows, isLive) {
-  const fresh = list.take(rows, isLive);
-  if (isLive && document.hidden) countUnseen(fresh);
-  if (rows.some(({ id }) => id === detail.id)) detail.open(detail.id);
+  for (const row of rows) {
+    const known = items.get(row.id);
+    const item = itemOf(row, isLive && !known);
+    if (known?.contains(document.activeElement)) queueMicrotask(() => item.firstElementChild.focus());
+    if (known) known.replaceWith(item);
+    else list.prepend(item);
+    items.set(row.id, item);
+    if (row.id === detail.id) detail.open(row.id);
+  }
+  for (const [id, item] of [...items].slice(0, Math.max(0, items.size - MAX_ROWS))) {
+    items.delete(id);
+    item.remove();
+  }
+  filter();
 }
 
-let unseen = 0;
-
-/** Shows the number of unseen deliveries in the title of a background tab. */
-function countUnseen(more) {
-  unseen += more;
-  document.title = unseen === 0 ? TITLE : `(${unseen}) ${TITLE}`;
+function itemOf({ id, receivedAt, event, envelopeId, signer, state, reason, duplicate, passings }, isNew) {
+  const line = reason ?? [envelopeId, signer].filter(Boolean).join(' · ');
+  const link = el(
+    'a',
+    { href: `#${id}`, 'aria-current': id === detail.id && 'true' },
+    el('span', { class: `mark ${state}`, role: 'img', 'aria-label': STATES[state] }),
+    el('span', { class: 'head' }, eventName(event), duplicate && el('span', { class: 'chip' }, 'duplicate')),
+    time(receivedAt),
+    el('span', { class: reason === null ? 'line' : 'line reason' }, shown(line)),
+    el('span', { class: 'passings' }, passings.map(chipOf)),
+  );
+  return el('li', { class: isNew && 'fresh' }, link);
 }
 
-document.addEventListener('visibilitychange', () => {
-  unseen = 0;
-  countUnseen(0);
-});
+function chipOf({ url, status, error }) {
+  const outcome = status ?? 'failed';
+  const attributes = {
+    class: `chip ${error === null ? 'good' : 'bad'}`,
+    title: `forwarded to ${shown(url)}: ${outcome}`,
+  };
+  return el('span', attributes, `→ ${outcome}`);
+}
 
-const keys = document.querySelector('#keys');
-document.querySelector('#show-keys').addEventListener('click', () => keys.showModal());
-document.querySelector('#copy-address').addEventListener('click', (event) => {
-  copy(document.querySelector('#address').textContent, event.currentTarget);
-});
+/** Shows the deliveries that match the filters. The listener searches, because only it has the bodies and headers. */
+async function filter() {
+  const query = String(new URLSearchParams(new FormData(filters)));
+  const isFiltered = [...new FormData(filters).values()].some((value) => value !== '');
+  const reply = isFiltered ? await fetch(`search?${query}`).catch(() => null) : null;
+  const found = reply?.ok ? new Set(await reply.json()) : null;
+  if (String(new URLSearchParams(new FormData(filters))) !== query) return;
+  for (const [id, item] of items) item.hidden = found !== null && !found.has(id);
+  const all = `${items.size} ${items.size === 1 ? 'delivery' : 'deliveries'}`;
+  const count = found === null ? all : `${links().length} of ${all}`;
+  document.querySelector('#count').textContent = items.size === 0 ? 'No deliveries yet' : count;
+  document.querySelector('#clear').hidden = !isFiltered;
+  document.querySelector('#empty').hidden = items.size > 0;
+}
 
-const COMMANDS = {
-  j: () => step(1),
-  ArrowDown: () => step(1),
-  k: () => step(-1),
-  ArrowUp: () => step(-1),
-  '/': () => list.form.elements.text.focus(),
-  Escape: close,
-  r: () => detail.replay(),
-  c: () => detail.copyCurl(),
-  '?': () => keys.showModal(),
-};
+function setFilter(text) {
+  filters.elements.text.value = text;
+  filter();
+}
 
-const MAY_REPEAT = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
+function links() {
+  return [...list.querySelectorAll('li:not([hidden]) > a')];
+}
+
+/** Scroll position of the list, which the opened delivery replaces on a phone. */
+let scrolledTo = 0;
+
+/** Opens the delivery that the address names, or closes the opened one. */
+function openFromAddress() {
+  const [from, id] = [detail.id, location.hash.slice(1) || null];
+  if (from === id) return;
+  if (from === null) scrolledTo = scrollY;
+  items.get(from)?.firstElementChild.removeAttribute('aria-current');
+  items.get(id)?.firstElementChild.setAttribute('aria-current', 'true');
+  if (id !== null) return detail.open(id);
+  detail.close();
+  scrollTo(0, scrolledTo);
+  items.get(from)?.firstElementChild.focus();
+}
 
 /** Moves through the list. If a delivery is open, opens the next one, as email programs do. */
-function step(steps) {
-  const id = list.move(steps);
-  if (id !== undefined && detail.id !== null && id !== detail.id) open(id, { focus: false });
+function step(by) {
+  const all = links();
+  const focused = all.indexOf(document.activeElement);
+  const from = focused >= 0 ? focused : all.findIndex((link) => link.hasAttribute('aria-current'));
+  const next = all[from < 0 ? 0 : Math.min(all.length - 1, Math.max(0, from + by))];
+  next?.focus();
+  if (detail.id !== null) next?.click();
 }
 
+const KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  '/': () => filters.elements.text.focus(),
+  Escape: () => {
+    location.hash = '';
+  },
+  r: () => detail.replay(),
+  c: () => detail.copyCurl(),
+};
+
 document.addEventListener('keydown', (event) => {
-  if (event.repeat && !MAY_REPEAT.has(event.key)) return;
-  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
-  const { target } = event;
-  if (target.matches('input, select, textarea')) {
-    if (event.key === 'Escape') leave(target);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches('input, select')) {
+    if (event.key === 'Escape') event.target.blur();
     return;
   }
-  const isArrow = event.key.startsWith('Arrow');
-  if (isArrow && detail.element.contains(target)) return;
-  const command = COMMANDS[event.key];
-  if (command === undefined) return;
+  const command = KEYS[event.key];
+  if (command === undefined || (event.repeat && command === KEYS.r)) return;
   event.preventDefault();
   command();
 });
-
-/** Escape clears a field, and leaves it if it is empty. */
-function leave(field) {
-  if (field.value === '') return field.blur();
-  field.value = '';
-  list.filter();
-}
-
+filters.addEventListener('input', filter);
+filters.addEventListener('reset', () => setTimeout(filter));
+filters.addEventListener('submit', (event) => event.preventDefault());
+addEventListener('hashchange', openFromAddress);
+document.querySelector('#copy-address').addEventListener('click', (event) => {
+  copy(document.querySelector('#address').textContent, event.currentTarget);
+});
 follow();
