@@ -51,12 +51,16 @@ export async function readIds(
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
-  if (ids.length === 0 && fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
-  else if (ids.length === 0)
-    throw new UsageError(`The ${what} is empty.`, {
-      hint: 'Specify one, or `-` to read several from stdin.',
-    });
+  if (ids.length === 0) reportNone(what, fromStdin, terminal);
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, signers };
+}
+
+/** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
+function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
+  if (fromStdin) return terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  throw new UsageError(`The ${what} is empty.`, {
+    hint: 'Specify one, or `-` to read several from stdin.',
+  });
 }
 
 function refuseFlags(words: readonly string[]): void {
