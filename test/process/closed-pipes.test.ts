@@ -134,8 +134,8 @@ describe('a command that only reads', () => {
 
   it('stops reading when the pipe closes', async () => {
     const before = service.server.seen.length;
-    const run = await shell(`esign envelopes list --all -q | head -1; ${CODES}`);
-    expect([run.stdout, run.stderr]).toEqual(['env_1_0\nexit codes 0 0\n', '']);
+    const run = await shell(`esign envelopes list --all --json | head -1; ${CODES}`);
+    expect([run.stdout, run.stderr]).toEqual(['[\nexit codes 0 0\n', '']);
     expect(service.server.seen.length - before).toBeLessThan(LISTED / 100 / 2);
   });
 });
