@@ -52,15 +52,17 @@ export async function readIds(
   }
   const fromStdin = words.includes('-');
   if (ids.length === 0) reportNone(what, fromStdin, terminal);
-  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, signers };
+  const named = signers.size > 0 ? { signers } : {};
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, ...named };
 }
 
 /** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
 function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
-  if (fromStdin) return terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
-  throw new UsageError(`The ${what} is empty.`, {
-    hint: 'Specify one, or `-` to read several from stdin.',
-  });
+  if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  else
+    throw new UsageError(`The ${what} is empty.`, {
+      hint: 'Specify one, or `-` to read several from stdin.',
+    });
 }
 
 function refuseFlags(words: readonly string[]): void {
