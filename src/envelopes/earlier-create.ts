@@ -66,7 +66,7 @@ async function resolveOpen(
     let left = msUntilCertain(write, client);
     for (let pauses = 0; ; pauses++) {
       const now = await currentState(memory, write.intent);
-      if (isResolved(now)) return envelopeOf(client, now, signal);
+      if (isResolved(now)) return await envelopeOf(client, now, signal);
       const found = await findByRequestId(client, requestId, walk);
       if (found !== undefined) return await recordFound(memory, write.intent, found, client);
       // The first response may have shown that this machine's clock is wrong.

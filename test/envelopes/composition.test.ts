@@ -37,7 +37,7 @@ describe('suggestions from recent envelopes', () => {
     expect(rolesIn(envelopes, 'tmpl_1')).toEqual(['Tenant', 'Landlord']);
   });
 
-  let server: TestServer;
+  let server: TestServer | undefined;
   afterEach(() => server?.close());
   it.each([
     ['with signers', true, 1],

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/http.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';

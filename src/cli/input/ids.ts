@@ -51,12 +51,18 @@ export async function readIds(
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
-  if (ids.length === 0 && fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
-  else if (ids.length === 0)
+  if (ids.length === 0) reportNone(what, fromStdin, terminal);
+  const named = signers.size > 0 ? { signers } : {};
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, ...named };
+}
+
+/** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
+function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
+  if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  else
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
     });
-  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, signers };
 }
 
 function refuseFlags(words: readonly string[]): void {

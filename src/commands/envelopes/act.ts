@@ -66,8 +66,8 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
     return allOf(mapInOrder(ids.ids, READ_CONCURRENCY, plan));
   };
   if (flags['dry-run']) {
-    if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);
-    await showDryRun(ids, action, planAll, context);
+    const checkLater = (id: string) => check(id, 'later');
+    await showDryRun(ids, action, { planAll, check: checkLater, isChecked: command.checksDryRun }, context);
     return noteRefusal(writes, context);
   }
   const clearance = await client.checkWrites(writes);
@@ -77,7 +77,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
     await confirmCount(action, ids.ids.length, ids.fromStdin, context);
   const chosen = isPreviewed ? await confirmBatch(ids, action, await planAll(), context) : ids;
   const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);
-  const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
+  const only = singleOf(ids, asks);
   if (only !== undefined) await check(only, asks);
   await clearance.confirm();
   await doBefore(command, context);
@@ -102,12 +102,15 @@ async function doBefore({ flags, before }: ActCommand, context: Context): Promis
   if (!flags['dry-run']) await before?.(context);
 }
 
+/** Returns the only envelope, whose problems are confirmed before anything is done. In a stream, its row shows them instead. */
+function singleOf({ ids, stream }: Ids, asks: boolean): string | undefined {
+  return ids.length === 1 && (asks || !stream) ? ids[0] : undefined;
+}
+
+type CheckOne = (id: string) => Promise<void>;
+
 /** Checks each envelope of a dry run. Throws the error of a single one, and prints those of several. */
-async function checkEach(
-  { ids, stream }: Ids,
-  check: (id: string) => Promise<void>,
-  { terminal }: Context,
-): Promise<void> {
+async function checkEach({ ids, stream }: Ids, check: CheckOne, { terminal }: Context): Promise<void> {
   for (const id of ids)
     await check(id).catch((error: unknown) => {
       if (!stream || !(error instanceof EsignError)) throw error;
@@ -167,12 +170,18 @@ function confirmCount(
 
 /** Shows what would be done. In a pipe and with --json, prints the IDs, without a request unless some may be skipped. */
 async function showDryRun(
-  { ids }: Ids,
+  named: Ids,
   { name, findSkip }: EnvelopeAction,
-  planAll: () => Promise<PlannedAction[]>,
+  {
+    planAll,
+    check,
+    isChecked,
+  }: { planAll: () => Promise<PlannedAction[]>; check: CheckOne; isChecked: boolean | undefined },
   context: Context,
 ): Promise<void> {
+  if (isChecked) await checkEach(named, check, context);
   const { terminal } = context;
+  const { ids } = named;
   const isPlain = !terminal.outIsTty || terminal.json;
   if (isPlain && findSkip === undefined) return writeDryRun(ids, name, terminal);
   const items = await planAll();

@@ -103,11 +103,19 @@ export async function confirmProblems(
     throw new UsageError(`${destructive} This needs confirmation.`, {
       hint: `To confirm it, add --yes. ${nothing}`,
     });
-  for (const { text, weight } of problems) {
-    if (weight === 'destructive' && yes) continue;
-    terminal.notice(id === undefined || text.includes(id) ? text : `${id}: ${text}`);
-  }
+  showNotices(problems, { yes, id }, terminal);
   const isOpen = problems.some(({ weight }) => weight === 'odd' || !allowMissing);
   if (isOpen && asksNow && asks !== 'later')
     await confirmed(question, { yes: false, otherwise, fromStdin }, { terminal });
+}
+
+/** Shows each problem, except what was confirmed with --yes. `id`: the envelope, for those that don't name it. */
+function showNotices(
+  problems: readonly EnvelopeProblem[],
+  { yes, id }: { yes: boolean; id: string | undefined },
+  terminal: Context['terminal'],
+): void {
+  for (const { text, weight } of problems)
+    if (weight !== 'destructive' || !yes)
+      terminal.notice(id === undefined || text.includes(id) ? text : `${id}: ${text}`);
 }

@@ -5,6 +5,7 @@ import { withOutcomeCheck } from '../../cli/write.ts';
 import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
+import { sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import { actionContext } from '../envelopes/act.ts';
@@ -82,7 +83,6 @@ export async function planAction(
   const action = actionOf(means);
   const { envelope, refusal, skip, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
-  if (skip !== undefined) throw skip;
   await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
   const write = {
     unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
@@ -92,7 +92,7 @@ export async function planAction(
     would: {
       action: action.name,
       effect: 'mails',
-      remarks: problems.map(({ text }) => text),
+      remarks: [...problems.map(({ text }) => text), ...(skip === undefined ? [] : [sentenceOf(skip)])],
       envelope: envelope && brief(envelope, action.signersOf(envelope)),
     },
     writes: action.writesFor(id),
