@@ -173,8 +173,8 @@ export async function remindWithGap(
 }
 
 /**
- * Returns the signers to remind who were not reminded within the gap, and the error for a reminder that nobody needs. `hasRecent`:
- * another pending signer was reminded within the gap.
+ * Returns the signers to remind who were not reminded within the gap. `skip`: the reason if all of them were. `hasRecent`: a pending
+ * signer was reminded within the gap.
  */
 export function findDue(
   times: Pick<ReminderTimes, 'lastOf'>,
