@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord, Visitor } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord, Visitor } from '../../model.ts';
 import { envelopeView } from '../api/representation.ts';
 import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
@@ -134,11 +134,6 @@ export class ControlPlane {
     await engine.catchUp();
     const byAge = [...store.state.envelopes.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     return byAge.map((envelope) => this.#shown(envelope));
-  }
-
-  /** Returns every template, with the positions of its fields, which the API doesn't return. */
-  templates(): TemplateRecord[] {
-    return [...this.#options.store.state.templates.values()];
   }
 
   async envelope(id: string) {
