@@ -178,7 +178,10 @@ describe('a response', () => {
   it('that redirects is never followed, so the key goes nowhere else', async () => {
     const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
     const error = await failure(reply(302, '{"data":{}}', { location: `${other.origin}/x` }));
-    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 302 });
+    expect(error).toMatchObject({
+      code: 'BAD_RESPONSE',
+      message: expect.stringContaining(other.origin) as unknown,
+    });
     expect(other.seen).toEqual([]);
     await other.close();
   });

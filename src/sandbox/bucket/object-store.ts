@@ -1,26 +1,22 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
-  copyFileSync,
   createReadStream,
   fstatSync,
-  linkSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
-  statSync,
 } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { privateFolder, syncFolder } from '../../kernel/files/files.ts';
+import { privateFolder } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { ObjectWriter } from '../model.ts';
 import { S3Error } from './s3-error.ts';
@@ -40,8 +36,6 @@ const factsSchema = z.object({
   modifiedAt: z.string(),
   /** Values by header name (`x-amz-meta-…`). */
   metadata: z.record(z.string(), z.string()),
-  /** Other headers that are returned with the object, such as content-disposition and cache-control. */
-  headers: z.record(z.string(), z.string()).default({}),
   /** Base64 checksums by header name. */
   checksums: z.record(z.string(), z.string()),
   /** True if the service wrote the object. An upload by another client removes this flag. */
@@ -50,14 +44,12 @@ const factsSchema = z.object({
 export type StoredObjectFacts = z.infer<typeof factsSchema>;
 
 /** The properties of an object that its upload sets. */
-export type PutFacts = Pick<StoredObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
+export type PutFacts = Pick<StoredObjectFacts, 'contentType' | 'metadata' | 'byService'>;
 
 const LENGTH_BYTES = 4;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
 /** The names of temporary files. Any that exist at startup can be deleted. */
 const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
-/** The number of files after which the event loop gets a turn. */
-const FILES_PER_TICK = 64;
 const MAX_KEY_BYTES = 1024;
 
 export class ObjectStore implements ObjectWriter {
@@ -75,18 +67,12 @@ export class ObjectStore implements ObjectWriter {
   /** Opens a folder, created if missing: indexes all its objects and deletes the files of interrupted uploads. */
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
     await privateFolder(folder);
-    await syncFolder(dirname(folder));
     const store = new ObjectStore(folder, now);
     for (const name of await readdir(folder)) {
       if (TEMPORARY.test(name)) await rm(join(folder, name));
       else if (OBJECT_FILE.test(name)) store.#index(readFacts(join(folder, name)));
     }
     return store;
-  }
-
-  /** Returns when the bucket was created. */
-  createdAt(): Date {
-    return statSync(this.#folder).birthtime;
   }
 
   /** Returns the objects in S3's listing order: by the UTF-8 bytes of the keys. */
@@ -96,10 +82,10 @@ export class ObjectStore implements ObjectWriter {
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
-    await this.upload(key, [body], { contentType, metadata: {}, headers: {}, byService: true });
+    await this.upload(key, [body], { contentType, metadata: {}, byService: true });
   }
 
-  /** Stores an object once all its bytes are on disk. If `chunks` throws, nothing is stored. */
+  /** Stores an object once all its bytes have arrived. If `chunks` throws, nothing is stored. */
   async upload(
     key: string,
     chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -114,7 +100,6 @@ export class ObjectStore implements ObjectWriter {
       // Both happen in one tick, so that lists and reads always agree with the file.
       renameSync(temporary, this.#pathOf(key));
       this.#index(written);
-      await syncFolder(this.#folder);
       return written;
     } catch (error) {
       await rm(temporary, { force: true });
@@ -136,45 +121,13 @@ export class ObjectStore implements ObjectWriter {
     return facts ? readFileSync(this.#pathOf(key)).subarray(0, facts.size) : null;
   }
 
-  /** Deletes an object. Does nothing if it doesn't exist. */
-  async remove(key: string): Promise<void> {
-    this.#delete(key);
-    await syncFolder(this.#folder);
-  }
-
   async clear(keys?: readonly string[]): Promise<void> {
     const named = keys?.flatMap((key) => this.#objects.get(key) ?? []) ?? [...this.#objects.values()];
-    for (const [at, facts] of named.entries()) {
-      await turn(at);
-      if (facts.byService && this.#objects.get(facts.key) === facts) this.#delete(facts.key);
+    for (const { key } of named.filter((facts) => facts.byService)) {
+      rmSync(this.#pathOf(key), { force: true });
+      this.#objects.delete(key);
     }
-    await syncFolder(this.#folder);
-  }
-
-  async save(folder: string): Promise<void> {
-    for (const [at, { key, byService }] of [...this.#objects.values()].entries()) {
-      await turn(at);
-      const path = this.#pathOf(key);
-      // An object's file never changes, so a hard link is enough.
-      if (byService) linkOrCopy(path, join(folder, basename(path)));
-    }
-  }
-
-  async restore(folder: string): Promise<void> {
-    const missing = new Set(await readdir(folder));
-    for (const { key, byService } of [...this.#objects.values()]) {
-      const name = hash('sha256', key);
-      const isSame = missing.has(name) && isSameFile(this.#pathOf(key), join(folder, name));
-      if (byService && !isSame) this.#delete(key);
-      else missing.delete(name);
-    }
-    for (const [at, name] of [...missing].entries()) {
-      await turn(at);
-      const path = join(this.#folder, name);
-      linkOrCopy(join(folder, name), path);
-      this.#index(readFacts(path));
-    }
-    await syncFolder(this.#folder);
+    this.#sorted = undefined;
   }
 
   onMiss(listener: (key: string) => Promise<boolean>): void {
@@ -183,12 +136,6 @@ export class ObjectStore implements ObjectWriter {
 
   #index(facts: StoredObjectFacts): void {
     this.#objects.set(facts.key, facts);
-    this.#sorted = undefined;
-  }
-
-  #delete(key: string): void {
-    rmSync(this.#pathOf(key), { force: true });
-    this.#objects.delete(key);
     this.#sorted = undefined;
   }
 
@@ -230,7 +177,6 @@ async function writeObject(
     const checksums = { 'x-amz-checksum-crc64nvme': crc.digest().toString('base64') };
     const facts = { ...properties, size, etag, checksums };
     await file.writeFile(encodeFacts(facts));
-    await file.sync();
     return facts;
   } finally {
     await file.close();
@@ -238,7 +184,7 @@ async function writeObject(
 }
 
 /** Returns the part of the file after the object's bytes. */
-export function encodeFacts(facts: StoredObjectFacts): Buffer {
+function encodeFacts(facts: StoredObjectFacts): Buffer {
   const json = Buffer.from(JSON.stringify(facts));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
@@ -268,23 +214,4 @@ function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   readSync(file, bytes, 0, length, position);
   return bytes;
-}
-
-/** Lets the event loop run after each 64th file. */
-async function turn(at: number): Promise<void> {
-  if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
-}
-
-/** Links a file, or copies it on a file system without hard links. */
-function linkOrCopy(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-  } catch {
-    copyFileSync(from, to);
-  }
-}
-
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [statSync(one), statSync(other)];
-  return a.ino === b.ino && a.dev === b.dev && a.ino !== 0;
 }

@@ -7,29 +7,11 @@ import { S3Error } from './s3-error.ts';
 import { UNSIGNED } from './sigv4.ts';
 
 const DEFAULT_TYPE = 'binary/octet-stream';
-const KEPT_HEADERS = [
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'expires',
-];
-/** Headers of writes that can't be ignored, because the result would differ from what the client requested. */
-const UNSUPPORTED =
-  /^if-|^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source)/;
 
 /** Handles PutObject. */
 export async function putObject(call: Call): Promise<void> {
-  refuseUnsupported(call);
   const { etag, checksums } = await call.store.upload(call.key, readBody(call), factsOf(call));
   call.response.writeHead(200, { etag: `"${etag}"`, ...checksums }).end();
-}
-
-/** Handles DeleteObject. It succeeds even if the object doesn't exist. */
-export async function deleteObject(call: Call): Promise<void> {
-  refuseUnsupported(call);
-  await call.store.remove(call.key);
-  call.response.writeHead(204).end();
 }
 
 /** Handles GetObject and HeadObject. */
@@ -48,31 +30,12 @@ export async function getObject(call: Call): Promise<void> {
   else await pipeline(readRange(file, range.start, range.end), call.response);
 }
 
-function refuseUnsupported({ request }: Call): void {
-  const unsupported = Object.keys(request.headers).find((name) => UNSUPPORTED.test(name));
-  if (unsupported !== undefined)
-    throw new S3Error('NotImplemented', `The header ${unsupported} is not supported here.`);
-}
-
 /** Returns the properties of the object that a request uploads. */
 function factsOf(call: Call): PutFacts {
-  const names = Object.keys(call.request.headers).filter((name) => name.startsWith('x-amz-meta-'));
-  const { 'content-encoding': encoding = '', ...headers } = pick(call, KEPT_HEADERS);
-  const stored = encoding.replace(/\s*aws-chunked\s*,?|,\s*aws-chunked\s*$/gi, '');
-  return {
-    contentType: header(call, 'content-type') ?? DEFAULT_TYPE,
-    metadata: pick(call, names),
-    headers: stored === '' ? headers : { ...headers, 'content-encoding': stored },
-  };
-}
-
-function pick(call: Call, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = header(call, name);
-      return value === undefined ? [] : [[name, value]];
-    }),
+  const headers = Object.entries(call.request.headers).flatMap(([name, value]): [string, string][] =>
+    name.startsWith('x-amz-meta-') && typeof value === 'string' ? [[name, value]] : [],
   );
+  return { contentType: header(call, 'content-type') ?? DEFAULT_TYPE, metadata: Object.fromEntries(headers) };
 }
 
 /** Writes the status and headers of a read. Returns the bytes to send, or undefined for a response without a body. */
@@ -98,9 +61,7 @@ function writeHead(call: Call, facts: StoredObjectFacts): ByteRange | undefined 
   response.writeHead(range === 'whole' ? 200 : 206, {
     'accept-ranges': 'bytes',
     'content-type': facts.contentType,
-    ...facts.headers,
     ...facts.metadata,
-    ...overrides(call),
     etag,
     'last-modified': modified,
     'content-length': end - start,
@@ -108,19 +69,6 @@ function writeHead(call: Call, facts: StoredObjectFacts): ByteRange | undefined 
     ...(isSummed ? { ...facts.checksums, 'x-amz-checksum-type': 'FULL_OBJECT' } : {}),
   });
   return method === 'HEAD' || start === end ? undefined : { start, end };
-}
-
-/** Returns the response headers set by the query, such as response-content-type. */
-function overrides({ query }: Call): Record<string, string> {
-  const wanted: Record<string, string> = {};
-  for (const name of ['content-type', ...KEPT_HEADERS]) {
-    const value = query.get(`response-${name}`);
-    if (value === undefined) continue;
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw new S3Error('InvalidArgument', `Header value cannot be represented using ISO-8859-1: ${name}.`);
-    wanted[name] = value;
-  }
-  return wanted;
 }
 
 /** Returns true if a list of ETags contains this one or `*`. */

@@ -6,7 +6,7 @@ import { closeServer, listenOn, originOf } from '../../kernel/network/listening.
 import { HOST, type ObjectWriter } from '../model.ts';
 import { type Call, writeXml, type Xml } from './call.ts';
 import { compareKeys, ObjectStore, type StoredObjectFacts } from './object-store.ts';
-import { deleteObject, getObject, putObject } from './objects.ts';
+import { getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 import { type BucketAccount, decode, encode, parseQuery, verifySignature } from './sigv4.ts';
 
@@ -100,10 +100,10 @@ type Handlers = Readonly<Record<string, Handler>>;
 
 const SERVICE: Handlers = { GET: listBuckets };
 const BUCKET: Handlers = { GET: listObjects, HEAD: headBucket };
-const OBJECT: Handlers = { GET: getObject, HEAD: getObject, PUT: putObject, DELETE: deleteObject };
+const OBJECT: Handlers = { GET: getObject, HEAD: getObject, PUT: putObject };
 /** The query parameters of the supported operations. Any other one selects an operation that is not supported. */
 const PARAMETERS =
-  /^(X-Amz-.*|x-id|response-.*|list-type|prefix|delimiter|max-keys|marker|start-after|continuation-token|encoding-type|fetch-owner|location)$/i;
+  /^(X-Amz-.*|x-id|list-type|prefix|delimiter|max-keys|marker|start-after|continuation-token|encoding-type|fetch-owner|location)$/i;
 
 /** Returns the handler of a request. @throws S3Error NoSuchBucket, or NotImplemented for all other operations of S3. */
 function handlerOf({ method, bucket, ownBucket, key, query }: Call): Handler {
@@ -130,10 +130,10 @@ function headBucket({ response, region }: Call): void {
   response.writeHead(200, { 'x-amz-bucket-region': region }).end();
 }
 
-function listBuckets({ response, ownBucket, store }: Call): void {
+function listBuckets({ response, ownBucket }: Call): void {
   writeXml(response, 200, 'ListAllMyBucketsResult', {
     Owner: { ID: 'sandbox', DisplayName: 'sandbox' },
-    Buckets: { Bucket: [{ Name: ownBucket, CreationDate: store.createdAt().toISOString() }] },
+    Buckets: { Bucket: [{ Name: ownBucket, CreationDate: CREATED }] },
   });
 }
 
@@ -154,10 +154,13 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
   });
 }
 
+/** When the bucket was created. No client uses it. */
+const CREATED = '2025-03-03T09:00:00.000Z';
+
 const MAX_KEYS = 1_000;
 
 /** Returns a page of a bucket's objects, given in order, for ListObjectsV2, or for ListObjects, which some programs still use. */
-export function listResult(
+function listResult(
   bucket: string,
   objects: Iterable<StoredObjectFacts>,
   query: ReadonlyMap<string, string>,
