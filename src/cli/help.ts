@@ -4,8 +4,8 @@ import { wordList } from '../kernel/text/word-list.ts';
 
 /** Flag groups in the order of the help text. Common flags come last. */
 const GROUPS =
-  wordList(`SIGNER EMAIL FILE WEBHOOK ADDRESS SIGNATURE FORWARD PACE PLAN WAVE REHEARSAL SERVICE WAIT
-  FILTER OUTPUT KEY STORAGE GUARD GLOBAL`);
+  wordList(`SIGNER EMAIL FILE WEBHOOK ADDRESS SIGNATURE SEAL PACE SERVICE FILTER OUTPUT KEY STORAGE GUARD
+  GLOBAL`);
 
 /** Prints the help of a command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {

@@ -28,7 +28,7 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
   if (input.webhookSecret !== undefined && input.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
-      { hint: 'Create one with `esign events secret > FILE`.' },
+      { hint: 'Create one with `openssl rand -hex 32 > FILE`.' },
     );
   }
   if (input.webhookSecret !== undefined && input.webhookUrl === undefined) {

@@ -110,7 +110,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
       'OUTPUT_CLOSED',
     ]);
     const [, resume] = /`(esign bulk resume \S+)`/.exec(run.stderr) ?? [];
-    expect((await shell(`${resume}`, env)).code).toBe(0);
+    expect((await shell(`${resume} --yes`, env)).code).toBe(0);
     const mails = parseJson((await shell('esign sandbox mails --json', env)).stdout);
     const to = Array.isArray(mails) ? mails.map((mail: unknown) => isRecord(mail) && String(mail.to)) : [];
     expect(new Set(to).size).toBe(rows.length);
@@ -134,8 +134,8 @@ describe('a command that only reads', () => {
 
   it('stops reading when the pipe closes', async () => {
     const before = service.server.seen.length;
-    const run = await shell(`esign envelopes list --all -q | head -1; ${CODES}`);
-    expect([run.stdout, run.stderr]).toEqual(['env_1_0\nexit codes 0 0\n', '']);
+    const run = await shell(`esign envelopes list --all --json | head -1; ${CODES}`);
+    expect([run.stdout, run.stderr]).toEqual(['[\nexit codes 0 0\n', '']);
     expect(service.server.seen.length - before).toBeLessThan(LISTED / 100 / 2);
   });
 });

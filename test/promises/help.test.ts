@@ -124,6 +124,13 @@ describe('a word that was removed', () => {
     ['envelopes get env_1 --fields id', 'jq'],
     ['templates list --csv', 'jq'],
     ['templates list --no-spinner', 'ESIGN_NO_SPINNER=1'],
+    ['log undo 1', 'envelopes cancel --run'],
+    ['index refresh', 'find TEXT --refresh'],
+    ['envelopes summary', 'esign report'],
+    ['envelopes remind --status open', 'envelopes list --status open -q'],
+    ['profiles add a --api-key-stdin', '--api-key-file -'],
+    ['sandbox faults', 'sandbox start --fault'],
+    ['listen --until COMPLETED', 'envelopes watch'],
   ])('exits with 2 and names what to use instead: %s', async (line, instead) => {
     const { code, stdout, stderr } = await home.run(line.split(' '));
     expect([code, stdout]).toEqual([2, '']);

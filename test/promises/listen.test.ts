@@ -172,7 +172,7 @@ describe('listen', () => {
     await failed('--port', '70000');
     await failed('--port', '0', '--path', 'webhooks');
     await failed('--port', port, '--health-port', port);
-    await failed('--port', port, '--forward-to', url);
+    expect(await failed('--port', port, '--forward-to', url)).toContain('own address');
     expect((await home.run`listen --port 0 --secret-file missing`).code).toBe(2);
     expect(await listener.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });

@@ -51,6 +51,7 @@ const FLAGS: readonly RemovedFlags[] = [
   { flags: ['--max-requests'], instead: 'To send part of a list first, use --first N.' },
   {
     flags: ['--one-step', '--stop-on-error', '--reserve', '--concurrency'],
+    of: /^bulk/,
     instead:
       'A run adapts to the rate limit, and stops if its first 20 rows fail with the same code. To send part of a list first, use --first N.',
   },
@@ -66,6 +67,7 @@ const FLAGS: readonly RemovedFlags[] = [
     instead:
       'Filter with a list, such as `esign envelopes list --status open -q | esign envelopes remind -`.',
   },
+  { flags: ['--concurrency'], instead: 'Leave it out: several files are downloaded at the same time.' },
   { flags: ['--search'], instead: 'To search, run `esign find TEXT`.' },
   { flags: ['--sort'], instead: 'To sort, use --json with `jq sort_by(.createdAt)`.' },
   { flags: ['--metadata-file'], instead: 'Use --metadata KEY=VALUE once for each value.' },
@@ -81,6 +83,22 @@ const FLAGS: readonly RemovedFlags[] = [
   { flags: ['--no-spinner'], instead: 'Set ESIGN_NO_SPINNER=1.' },
   { flags: ['--choices'], instead: 'Use --choice NAME=VALUE once for each choice.' },
   { flags: ['--faults'], instead: 'Use --fault once for each fault.' },
+  {
+    flags: ['--host', '--bucket-port', '--save-profile', '--no-save-profile'],
+    of: /^sandbox/,
+    instead: 'Leave it out: the sandbox listens on 127.0.0.1 and adds the `sandbox` profile.',
+  },
+  {
+    flags: ['--from', '--out'],
+    of: /^sandbox seed/,
+    instead: 'To copy templates of an account, run `esign sandbox start --like PROFILE`.',
+  },
+  { flags: ['--force'], of: /^envelopes evidence/, instead: 'Use a new or empty folder for --dir.' },
+  {
+    flags: ['--envelope', '--events', '--since', '--verified', '--unverified'],
+    of: /^events/,
+    instead: 'List the deliveries of an envelope with `esign events list ENVELOPE`.',
+  },
   { flags: ['--notify'], instead: 'To be notified, use --exec CMD.' },
   {
     flags: ['--envelope', '--until'],
