@@ -80,8 +80,8 @@ async function remindEach(
 }
 
 /**
- * Returns the signers to remind who were not reminded within the gap, and the error for a reminder that nobody needs. `hasRecent`:
- * another pending signer was reminded within the gap.
+ * Returns the signers to remind who were not reminded within the gap. `skip`: the reason if all of them were. `hasRecent`: a pending
+ * signer was reminded within the gap.
  */
 export function findDue(
   times: ReminderTimes,

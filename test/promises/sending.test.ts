@@ -87,7 +87,7 @@ describe('one envelope', () => {
 });
 
 describe('several envelopes', () => {
-  it('need --yes where nobody can be asked; nothing is sent, not even a read', async () => {
+  it('need --yes without a terminal; nothing is sent, not even a read', async () => {
     const { server, env } = await fakeService((_, response) =>
       json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
     );
