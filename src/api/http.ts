@@ -5,12 +5,12 @@ import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
+import type { Once } from './once.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
 import type { RateWindow } from './rate-window.ts';
 import { errorResponseSchema, matches } from './schemas.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
-import type { Once } from './write-gate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 

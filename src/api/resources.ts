@@ -1,6 +1,7 @@
 import { isNotFound, ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
 import { kindOf } from '../kernel/options.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
+import type { Once } from './once.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Template,
   templateSchema,
 } from './schemas.ts';
-import type { Once } from './write-gate.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {

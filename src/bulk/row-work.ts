@@ -1,6 +1,6 @@
+import type { Once } from '../api/once.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
-import type { Once } from '../api/write-gate.ts';
 import { createBody } from '../envelopes/create.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
-import type { Once } from '../api/write-gate.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
   isAmbiguous,

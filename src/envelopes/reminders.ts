@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
-import type { Once } from '../api/write-gate.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { RemindedRecentlyError, StoppedError, SupersededError } from '../kernel/errors.ts';
 import { isPending } from '../kernel/vocabulary.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import type { Envelope } from '../api/schemas.ts';
-import type { Once } from '../api/write-gate.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';

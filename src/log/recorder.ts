@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Once, RunEnd } from '../api/write-gate.ts';
+import type { Once } from '../api/once.ts';
+import type { RunEnd } from '../api/write-gate.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, isAmbiguous, SupersededError } from '../kernel/errors.ts';
 import { claim } from './claim.ts';
