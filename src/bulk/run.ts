@@ -72,6 +72,7 @@ async function processRows(session: BulkSession): Promise<void> {
   try {
     for await (const row of announcedRows(session)) {
       if (session.isClosed()) break;
+      session.begin(row.row);
       work.add(processRow(session, row).catch((error: unknown) => session.handleError(error)));
       await work.waitUntilBelow(maxInProgress);
     }

@@ -76,8 +76,8 @@ export class BulkSession {
   #lostAt: number;
   #halted = false;
   #closed = false;
-  /** The number of failed rows by code; undefined once a row has succeeded. */
-  #failures: Map<string, number> | undefined = new Map();
+  /** The first rows that this process works on. */
+  readonly #firstRows: number[] = [];
   readonly #abort = new AbortController();
   #grace: NodeJS.Timeout | undefined;
 
@@ -218,7 +218,6 @@ export class BulkSession {
   }
 
   async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
-    this.#failures = undefined;
     await this.run.note({ type: 'done', row, id, status, requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
@@ -226,15 +225,20 @@ export class BulkSession {
   async failed({ row, requestId, envelope }: FailedRow, error: Error): Promise<void> {
     await this.run.note({ type: 'failed', row, error: this.#factsOf(error), requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId, envelope?.signers));
-    this.#stopIfAllFail(error);
+    this.#stopIfFirstFail();
   }
 
-  /** Stops if the first rows all fail with one code: the others would, too. */
-  #stopIfAllFail(error: Error): void {
-    const { code } = this.#factsOf(error);
-    const count = (this.#failures?.get(code) ?? 0) + 1;
-    this.#failures?.set(code, count);
-    if (this.#failures?.size !== 1 || count < FAILURES_ALIKE) return;
+  /** Records that the work on a row begins. */
+  begin(row: number): void {
+    if (this.#firstRows.length < FAILURES_ALIKE) this.#firstRows.push(row);
+  }
+
+  /** Stops if the first rows have all failed with one code: the others would, too. */
+  #stopIfFirstFail(): void {
+    if (this.#firstRows.length < FAILURES_ALIKE) return;
+    const codes = new Set(this.#firstRows.map((row) => this.run.state.errorOf(row)?.code));
+    const [code] = codes;
+    if (codes.size > 1 || code === undefined) return;
     this.close(
       new StoppedError('ALL_ROWS_FAIL', `The first ${FAILURES_ALIKE} rows all failed with ${code}.`, {
         hint: 'If the other rows would fail as well, end the run and correct the file.',

@@ -76,8 +76,8 @@ export async function sandboxGateOf(settings: Settings, session: Connection): Pr
 }
 
 async function askName(name: string): Promise<string> {
-  const { ask } = await import('./prompts/prompts.ts');
-  return ask((conversation) => conversation.line(`Type ${name} to confirm:`));
+  const { askText } = await import('./prompts/prompts.ts');
+  return askText(`Type ${name} to confirm:`);
 }
 
 /** Returns the name of the profile or, without one, the host. */

@@ -8,7 +8,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { isPending } from '../kernel/vocabulary.ts';
-import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
+import { signersNamed, whoseTurn } from './named-signer.ts';
 import {
   ALL_PENDING,
   type ReminderEntry,
@@ -127,46 +127,73 @@ export interface ActionReport extends ActionResult {
   signers: readonly Signer[];
 }
 
+interface Reminder {
+  id: string;
+  /** IDs or addresses; undefined for all whose turn it is. */
+  signers?: readonly string[] | undefined;
+  gapMs: number;
+}
+
 /**
- * Reminds the pending signers who were not reminded within the gap (ms); with `signer`, only that one.
+ * Reminds the pending signers who were not reminded within the gap (ms); with `signers`, only those.
  * @throws RemindedRecentlyError if all of them were.
  */
 export async function remindWithGap(
   client: Client,
   log: ReminderLog | undefined,
-  reminder: { id: string; signer?: string | undefined; gapMs: number },
+  reminder: Reminder,
   signal?: AbortSignal,
 ): Promise<ActionReport> {
-  const { id, signer, gapMs } = reminder;
-  const remind = () => remindEnvelope(client, id, signer, signal);
-  if (log === undefined || (gapMs <= 0 && signer === undefined)) {
-    const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
-    return { ...acted, signers: namedOrNext(acted.envelope, signer) };
+  const { id, signers, gapMs } = reminder;
+  const noting = <T>(email: string | undefined, mail: () => Promise<T>) =>
+    log === undefined ? mail() : log.noting(id, email, mail);
+  const remindAll = () => noting(undefined, () => remindEnvelope(client, id, undefined, signal));
+  if (signers === undefined && (log === undefined || gapMs <= 0)) {
+    const acted = await remindAll();
+    return { ...acted, signers: whoseTurn(acted.envelope) };
   }
   // The log contains addresses, but the signer may be given by ID.
   const envelope = await client.envelopes.get(id, signal);
-  const pending = pendingOf(envelope, signer);
-  const tooSoon = (one: Signer) => {
-    const last = log.lastOf(id, one.email ?? one.id ?? '');
-    return gapMs > 0 && last !== undefined && client.serviceClock.now() - last.at < gapMs;
-  };
-  const due = pending.filter((one) => !tooSoon(one));
-  if (pending.length > 0 && due.length === 0)
-    throw recently(log, id, pending, gapMs, client.serviceClock.now());
+  const times = log ?? { lastOf: () => undefined };
+  const { due, skip, hasRecent } = findDue(times, envelope, reminder, client.serviceClock.now());
+  if (skip !== undefined) throw skip;
   // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
-  const hasRecent = (envelope.signers ?? []).some((one) => isPending(one) && tooSoon(one));
-  if (signer === undefined && !hasRecent) {
-    const acted = await log.noting(id, undefined, remind);
+  if (signers === undefined && !hasRecent) {
+    const acted = await remindAll();
     return { ...acted, signers: due };
   }
   let acted: ActionResult = { envelope, by: 'reply' };
   for (const [index, one] of due.entries()) {
     if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
-    acted = await log.noting(id, one.email ?? one.id ?? undefined, () =>
+    acted = await noting(one.email ?? one.id ?? undefined, () =>
       remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
     );
   }
   return { ...acted, signers: due };
+}
+
+/**
+ * Returns the signers to remind who were not reminded within the gap. `skip`: the reason if all of them were. `hasRecent`: a pending
+ * signer was reminded within the gap.
+ */
+export function findDue(
+  times: Pick<ReminderTimes, 'lastOf'>,
+  envelope: Envelope,
+  { id, signers, gapMs }: Reminder,
+  now: number,
+): { due: Signer[]; skip: RemindedRecentlyError | undefined; hasRecent: boolean } {
+  const pending = signers?.flatMap((one) => signersNamed(envelope, one)) ?? whoseTurn(envelope);
+  const tooSoon = (one: Signer) => {
+    const last = times.lastOf(id, one.email ?? one.id ?? '');
+    return gapMs > 0 && last !== undefined && now - last.at < gapMs;
+  };
+  const due = pending.filter((one) => !tooSoon(one));
+  const isSkipped = pending.length > 0 && due.length === 0;
+  return {
+    due,
+    skip: isSkipped ? recently(times, id, pending, gapMs, now) : undefined,
+    hasRecent: (envelope.signers ?? []).some((one) => isPending(one) && tooSoon(one)),
+  };
 }
 
 function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
@@ -177,17 +204,8 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
   );
 }
 
-/** Returns the given signer, or those whose turn it is; empty if the response left the signers out. */
-function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
-  return signer === undefined ? whoseTurn(envelope) : findSigners(envelope, signer);
-}
-
-function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
-  return signer === undefined ? whoseTurn(envelope) : signersNamed(envelope, signer);
-}
-
 function recently(
-  log: ReminderLog,
+  log: Pick<ReminderTimes, 'lastOf'>,
   id: string,
   pending: readonly Signer[],
   gapMs: number,

@@ -1,4 +1,4 @@
-import { createHash, getFips, type Hash, hash, pbkdf2Sync } from 'node:crypto';
+import { createHash, getFips, type Hash, hash } from 'node:crypto';
 
 /** Returns sixteen hexadecimal digits that identify a text without revealing it. They are the same in every process. */
 export function shortDigest(text: string): string {
@@ -8,18 +8,6 @@ export function shortDigest(text: string): string {
 /** Returns a name for the account of a key at a base URL. It is used in files and records and doesn't reveal the key. */
 export function accountOf(baseUrl: string, apiKey: string): string {
   return shortDigest(`${baseUrl}\n${apiKey}`);
-}
-
-const ITERATIONS = 200_000;
-const FINGERPRINT_SALT = 'esign secret fingerprint';
-const FINGERPRINT_BYTES = 8;
-
-/**
- * Returns sixteen hexadecimal digits that identify a secret. They are stored in files that others can read, and a webhook secret
- * may be short, so the function is slow to make guessing hard. The salt is fixed, so that a secret always has the same fingerprint.
- */
-export function secretFingerprint(secret: string): string {
-  return pbkdf2Sync(secret, FINGERPRINT_SALT, ITERATIONS, FINGERPRINT_BYTES, 'sha256').toString('hex');
 }
 
 /** Starts an MD5, which buckets use to identify content. Returns undefined in FIPS mode, which forbids MD5. */

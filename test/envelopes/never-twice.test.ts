@@ -1,11 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { type Created, createEnvelope } from '../../src/envelopes/create-once.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
-import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
@@ -141,27 +140,30 @@ describe('a request ID', () => {
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
+  /** A run that is killed right after its request has arrived, which it sends this long after it has recorded it. */
+  const killedRun = async (on: LaggingService, delayMs: number) => {
+    const client = on.client();
+    const create: typeof client.envelopes.create = async (body) => {
+      await clock.sleep(delayMs);
+      await client.envelopes.create(body);
+      throw new Error('killed');
+    };
+    const killed = { ...client, envelopes: { ...client.envelopes, create } };
+    const ids = requestIdsIn(join(folder, 'one'), client);
+    const options = { ids, rerun: true };
+    await expect(createEnvelope(killed, createBody(wanted, 'order-1'), options)).rejects.toThrow('killed');
+  };
+
   it('is awaited after a kill if the request was sent long after it was recorded', async () => {
     const on = await start({ listLagMs: 55_000 });
-    const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), client);
-    const request = await ids.lock('order-1');
-    await request.asked(contentOf(wanted));
-    await request.release();
-    await clock.sleep(14 * MINUTE);
-    await client.envelopes.create(createBody(wanted, 'order-1'));
+    await killedRun(on, 14 * MINUTE);
     expect(await run(on)).toMatchObject({ by: 'earlier' });
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
   it('is awaited after a kill directly after the request, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
-    const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), { account: client.account, clock, serviceClock: clock });
-    const request = await ids.lock('order-1');
-    await request.asked(contentOf(wanted));
-    await request.release();
-    await client.envelopes.create(createBody(wanted, 'order-1'));
+    await killedRun(on, 0);
     // The local clock is set 2 hours ahead before the rerun.
     const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };
     expect(await run(on, { time: ahead })).toMatchObject({ by: 'earlier' });
@@ -219,17 +221,6 @@ describe('a request ID', () => {
     expect(on.stored).toHaveLength(1);
     await on.close();
     expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
-  });
-
-  it('is searched for as if it had just been used if its record is damaged, and this is reported', async () => {
-    const on = await start({ listLagMs: 40_000 });
-    await run(on);
-    const records = join(folder, 'one/requests', on.client().account);
-    for (const name of await readdir(records))
-      if (name.endsWith('.json')) await writeFile(join(records, name), 'damaged');
-    clock.time = Date.now();
-    expect(await run(on)).toMatchObject({ by: 'earlier', warning: { code: 'REQUEST_ID_RECORD_DAMAGED' } });
-    expect(on.stored).toHaveLength(1);
   });
 
   it('is refused if it is empty, before anything is sent', async () => {

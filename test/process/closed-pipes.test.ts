@@ -110,7 +110,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
       'OUTPUT_CLOSED',
     ]);
     const [, resume] = /`(esign bulk resume \S+)`/.exec(run.stderr) ?? [];
-    expect((await shell(`${resume}`, env)).code).toBe(0);
+    expect((await shell(`${resume} --yes`, env)).code).toBe(0);
     const mails = parseJson((await shell('esign sandbox mails --json', env)).stdout);
     const to = Array.isArray(mails) ? mails.map((mail: unknown) => isRecord(mail) && String(mail.to)) : [];
     expect(new Set(to).size).toBe(rows.length);

@@ -6,8 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
+import { makeSealer, sealed } from '../support/sealing.ts';
 import { json, startServer } from '../support/server.ts';
-import { AWS, serve, startBucket, type TestBucket } from '../support/test-bucket.ts';
+import { AWS, md5, serve, startBucket, type TestBucket } from '../support/test-bucket.ts';
 
 const PART = 300_000;
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(3 * PART)]);
@@ -134,7 +135,10 @@ describe('a download of other bytes', () => {
   };
   const etag = () => ({ etag: `"${createHash('md5').update(pdf).digest('hex')}"` });
   it.each<[string, Reply]>([
-    ['with another checksum', sent(other, etag())],
+    [
+      'with another checksum each time',
+      (response) => sent(Buffer.concat([pdf, randomBytes(9)]), etag())(response),
+    ],
     ['of a login page', sent(Buffer.from('<html>Sign in</html>'), {})],
     ['without an ETag', sent(pdf, {})],
     ['that is compressed', sent(gzipSync(pdf), etag())],
@@ -158,7 +162,49 @@ describe('a download of other bytes', () => {
   });
 });
 
+describe('the proof of a download', () => {
+  const proofOf = async (dir: string) => {
+    const { code, stdout, stderr } = await download(`a.pdf --dir ${dir} --json`);
+    const [line] = jsonLines(stdout);
+    return { code, proof: isRecord(line) && line.proof, notice: stderr.includes('Verified by') };
+  };
+
+  it('is a checksum or the ETag of the bucket', async () => {
+    expect(await proofOf(newFolder())).toEqual({ code: 0, proof: 'etag', notice: false });
+    const sha256 = createHash('sha256').update(pdf).digest('base64');
+    bucket.put('a.pdf', pdf, '"x-2"', { 'x-amz-checksum-sha256': sha256 });
+    expect(await proofOf(newFolder())).toEqual({ code: 0, proof: 'checksum', notice: false });
+  });
+
+  it('is the seal or the size if the ETag is not an MD5, and the file is not downloaded again', async () => {
+    const etag = `"${'ab'.repeat(16)}"`;
+    bucket.put('a.pdf', pdf, etag);
+    const dir = newFolder();
+    expect(await proofOf(dir)).toMatchObject({ code: 0, proof: 'size' });
+    // The same bytes twice: the ETag is something else.
+    expect(bucket.seen).toHaveLength(2);
+    expect((await download(`a.pdf --dir ${dir}`)).stdout).toMatch(/^unchanged/);
+    expect(bucket.seen.at(-1)?.headers['if-none-match']).toBe(etag);
+    bucket.put('a.pdf', sealed(await makeSealer({ name: 'Service' })), etag);
+    const before = bucket.seen.length;
+    expect(await proofOf(newFolder())).toMatchObject({ code: 0, proof: 'seal' });
+    expect(bucket.seen.length - before).toBe(1);
+  });
+});
+
 describe('the folder of a download', () => {
+  it('is never left, for any key', async () => {
+    const top = await namesIn('.');
+    bucket.fault = (request, response) => {
+      serve(request, response, { bytes: pdf, etag: md5(pdf), headers: {} });
+      return true;
+    };
+    const keys = ['../../../etc/passwd', 'a/../../x.pdf', '/etc/y.pdf', '..\\\\z.pdf', '../..'];
+    for (const key of keys) await download(`${key} --dir inside --name-template {key}`);
+    expect((await namesIn('.')).filter((name) => !top.includes(name))).toEqual(['inside']);
+    expect((await readdir(home.path('inside'), { recursive: true })).length).toBeGreaterThan(4);
+  });
+
   it('is never left through a link in it', async () => {
     await mkdir(home.path('linked'));
     await mkdir(home.path('outside'));
@@ -169,6 +215,30 @@ describe('the folder of a download', () => {
     await symlink('../outside/b.pdf', home.path('linked', 'a.pdf.part'));
     expect((await download('a.pdf --dir linked')).code).toBe(9);
     expect(await readdir(home.path('outside'))).toEqual([]);
+  });
+
+  it('is used by one command at a time; a second one waits', async () => {
+    bucket.put('b.pdf', other);
+    const dir = newFolder();
+    const asked: string[] = [];
+    let release = () => undefined as unknown;
+    const started = new Promise<void>((resolve) => {
+      bucket.fault = (request, response, object) => {
+        asked.push(request.path);
+        if (!request.path.endsWith('a.pdf')) return false;
+        release = () => serve(request, response, object);
+        resolve();
+        return true;
+      };
+    });
+    const first = home.background(['documents', 'download', 'a.pdf', '--dir', dir], { env: bucket.env });
+    await started;
+    const second = home.start(['documents', 'download', 'b.pdf', '--dir', dir], { env: bucket.env });
+    await second.says(/Waiting until it has finished/);
+    expect(asked).toEqual(['/b/a.pdf']);
+    release();
+    expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+    expect(await namesIn(dir)).toEqual(['SHA256SUMS', 'a.pdf', 'b.pdf']);
   });
 
   it('is refused before anything is downloaded if its list is a folder', async () => {

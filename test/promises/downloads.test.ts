@@ -61,6 +61,11 @@ describe('envelopes download', () => {
     );
   });
 
+  it('reads each envelope once', async () => {
+    const { stderr } = await home.run`envelopes download ${ids} --dir once --debug`;
+    expect(stderr.match(/GET \S+\/esign\/envelopes\/env_\w+$/gm)?.length ?? 0).toBe(2);
+  });
+
   it('keeps a different file with the same name unless forced', async () => {
     await writeFile(home.path('mine.pdf'), 'mine');
     const args = ['envelopes', 'download', id, '--what', 'signed', '-o', 'mine.pdf'];
@@ -159,21 +164,6 @@ describe('documents download', () => {
     expect(streamed.stderr).toContain('seal was not checked');
     const refused = await home.run`documents download ${key} -o new/ --json`;
     expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
-  });
-
-  it('never writes outside its folder, for any key', async () => {
-    const before = await readdir(home.folder);
-    for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {
-      const { code, stdout } = await home.run`documents download ${hostile} --dir in --wait 0s --json`;
-      expect(code).toBe(9);
-      expect(parseJson(stdout)).toMatchObject({
-        key: hostile,
-        status: 'failed',
-        error: { code: 'STORAGE_NOT_FOUND' },
-      });
-    }
-    expect((await readdir(home.folder)).sort()).toEqual([...before, 'in'].sort());
-    expect(await readdir(home.path('in'))).toEqual([]);
   });
 });
 

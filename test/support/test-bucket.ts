@@ -29,12 +29,15 @@ export interface TestBucket {
   close(): Promise<void>;
 }
 
+/** Stands for an object that doesn't exist. */
+const NONE: StoredObject = { bytes: Buffer.alloc(0), etag: '', headers: {} };
+
 export async function startBucket(): Promise<TestBucket> {
   const objects = new Map<string, StoredObject>();
   const server = await startServer((request, response) => {
     const object = objects.get(decodeURIComponent(request.path).replace(/^\/b\//, ''));
+    if (bucket.fault?.(request, response, object ?? NONE)) return;
     if (object === undefined) return void response.writeHead(404).end();
-    if (bucket.fault?.(request, response, object)) return;
     serve(request, response, object);
   });
   const bucket: TestBucket = {

@@ -43,7 +43,7 @@ export default class DocumentsLink extends EsignCommand {
       async (bucket, word) => {
         const key = await keyFor(word, context);
         // A link to a missing file would be useless.
-        await bucket.requireObject(key, context.interrupt.signal);
+        await bucket.head(key, context.interrupt.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
       { show: ({ url }) => `${url}\n`, secret: true },

@@ -6,7 +6,7 @@ import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
 import { isBucketMissing, isObjectMissing, notFromS3, storageError } from './errors.ts';
-import { factsOf, type Opened } from './object.ts';
+import { factsOf, type ObjectFacts, type Opened } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
 
 export interface OpenOptions {
@@ -22,8 +22,7 @@ export interface OpenOptions {
 export interface Bucket {
   readonly name: string;
   open(key: string, request?: OpenOptions): Promise<Opened>;
-  /** @throws StorageError if the object doesn't exist or can't be read. */
-  requireObject(key: string, signal?: AbortSignal): Promise<void>;
+  head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
   /** Returns a URL with which anyone can download the object. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
@@ -76,16 +75,17 @@ export async function openBucket(
         throw failure(error, key, 'fetch', signal);
       }
     },
-    async requireObject(key, signal) {
-      let etag: string | undefined;
+    async head(key, signal) {
+      let facts: ObjectFacts;
       try {
         const { headers, body } = await sender.send({ method: 'HEAD', key, signal });
         body.destroy();
-        ({ etag } = factsOf(headers).facts);
+        ({ facts } = factsOf(headers));
       } catch (error) {
         throw failure(error, key, 'read the metadata of', signal);
       }
-      if (etag === undefined) throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
+      if (facts.etag !== undefined) return facts;
+      throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
     },
     async link(key, seconds) {
       try {

@@ -4,12 +4,14 @@ import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object.ts';
 
-/** The length and hash of an object's bytes. */
+/** The length and hash of an object's bytes, and what they were compared with. */
 export interface FileHash {
   bytes: number;
   sha256: string;
-  /** Set if only the size was compared with the bucket. */
-  proof?: 'size' | undefined;
+  /** What proves the content: a checksum of the bucket, or the MD5 in its ETag. Undefined if only the length could be compared. */
+  proof: 'checksum' | 'etag' | undefined;
+  /** True if the ETag looks like an MD5 and isn't the one of these bytes: they are wrong, or the ETag is something else. */
+  hasOtherEtag: boolean;
 }
 
 const PDF_HEAD = '%PDF-';
@@ -30,7 +32,7 @@ export class Digest {
     this.#key = key;
     this.#facts = facts;
     const proof = proofOf(facts);
-    this.#md5 = proof === 'md5' ? startMd5() : undefined;
+    this.#md5 = proof === 'etag' ? startMd5() : undefined;
     this.#checksum =
       proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
@@ -45,11 +47,6 @@ export class Digest {
     this.#sha256.update(chunk);
     this.#md5?.update(chunk);
     this.#checksum?.update(chunk);
-  }
-
-  /** Returns the SHA-256 of the bytes so far. */
-  hashSoFar(): string {
-    return this.#sha256.copy().digest('hex');
   }
 
   #judgeHead(): void {
@@ -68,19 +65,17 @@ export class Digest {
     this.#judgeHead();
     if (this.#checksum !== undefined && this.#checksum.digest().toString('base64') !== checksum?.value)
       throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
-    if (this.#md5 !== undefined && this.#md5.digest('hex') !== md5)
-      throw corrupt(this.#key, 'its checksum (ETag) does not match');
-    // In FIPS mode, Node has no MD5.
-    const proof = proofOf(this.#facts) === undefined && startMd5() === undefined ? 'size' : undefined;
-    return { bytes: this.bytes, sha256: this.#sha256.digest('hex'), proof };
+    const hasOtherEtag = this.#md5 !== undefined && this.#md5.digest('hex') !== md5;
+    const proof = hasOtherEtag ? undefined : proofOf(this.#facts);
+    return { bytes: this.bytes, sha256: this.#sha256.digest('hex'), proof, hasOtherEtag };
   }
 }
 
 /** Returns which of the two to compare. One is enough, and checksums without a native implementation are slow. */
-function proofOf({ md5, checksum }: ObjectFacts): 'md5' | 'checksum' | undefined {
-  if (checksum === undefined) return md5 === undefined ? undefined : 'md5';
+function proofOf({ md5, checksum }: ObjectFacts): FileHash['proof'] {
+  if (checksum === undefined) return md5 === undefined ? undefined : 'etag';
   const isSlow = checksum.algorithm === 'CRC64NVME' || checksum.algorithm === 'CRC32C';
-  return isSlow && md5 !== undefined ? 'md5' : 'checksum';
+  return isSlow && md5 !== undefined ? 'etag' : 'checksum';
 }
 
 function createChecksum(algorithm: ChecksumAlgorithm): Crc {

@@ -4,14 +4,13 @@ import { openRegular } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
-import type { ObjectFacts } from '../bucket/object.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
-import { corrupt, Digest, type FileHash } from './digest.ts';
+import type { FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
 import type { CheckedFile, FetchedFile, SealSource } from './seals.ts';
-import { type TransferOptions, transfer } from './transfer.ts';
+import { type TransferOptions, transfer, wrongEtag } from './transfer.ts';
 
 export interface FetchOptions extends DownloadOptions, LocateOptions {
   concurrency: number;
@@ -53,6 +52,7 @@ async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptio
       path: null,
       bytes: null,
       sha256: null,
+      proof: null,
       status: 'failed',
       error: { code: error.code, message: messageOf(error) },
     };
@@ -95,33 +95,26 @@ export async function fetchToStream(
  * Streams an object. The bytes can only be verified at the end.
  * @throws StorageError STORAGE_CORRUPT after the last byte, if the bytes aren't the object.
  */
-export async function streamObject(
+async function streamObject(
   bucket: Bucket,
   key: string,
   write: (chunk: Uint8Array) => Promise<void>,
   { clock, signal }: TransferOptions,
 ): Promise<FileHash> {
-  let digest: Digest | undefined;
   const sink = {
     length: 0,
-    begin: (facts: ObjectFacts) => {
-      digest = new Digest(key, facts);
-    },
     write: async (chunk: Uint8Array) => {
-      digest?.update(chunk);
       sink.length += chunk.byteLength;
       await write(chunk);
     },
-    verify: () => {
-      if (digest === undefined) throw corrupt(key, 'no bytes arrived');
-      return digest.result();
-    },
   };
-  return (await transfer(bucket, key, sink, { clock, signal })).hash;
+  const { hash } = await transfer(bucket, key, sink, { clock, signal });
+  if (hash.hasOtherEtag) throw wrongEtag(key);
+  return hash;
 }
 
 /** Retries while the object doesn't exist, until the waiting time is over. */
-export async function waitUntilAvailable<T>(
+async function waitUntilAvailable<T>(
   fetch: () => Promise<T>,
   { limit, clock, signal, onWait }: LocateOptions,
 ): Promise<T> {

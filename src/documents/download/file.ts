@@ -1,68 +1,66 @@
 import { createHash } from 'node:crypto';
 import { closeSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../kernel/clock.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
-import type { DownloadFolder, EarlierDownload } from '../archive/download-folder.ts';
+import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isStrong, type ObjectFacts, type Opened, type OpenedObject } from '../bucket/object.ts';
+import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
-import type { FileHash } from './digest.ts';
+import { Digest } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
-import { type TransferProgress, transfer } from './transfer.ts';
+import { type Begun, type TransferOptions, transfer, wrongEtag } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
-export interface FileResult extends Pick<FileHash, 'proof'> {
+export interface FileResult {
   envelopeId: string | null;
   what: string | null;
   key: string | null;
   path: string | null;
   bytes: number | null;
   sha256: string | null;
+  /** What proves that these are the object's bytes; null for a file that failed. */
+  proof: Proof | null;
   status: 'downloaded' | 'unchanged' | 'failed';
   error: { code: string; message: string } | null;
 }
 
-export interface DownloadOptions {
+/** A checksum of the bucket, the MD5 in its ETag, or, where it has neither, an intact seal of the whole file, or only the size. */
+export type Proof = 'checksum' | 'etag' | 'seal' | 'size';
+
+export interface DownloadOptions extends Pick<TransferOptions, 'clock' | 'signal' | 'progress'> {
   /** The folder for the file, which records it. */
   folder: DownloadFolder;
   /** Whether to replace a different file with the same name. */
   force: boolean;
-  signal?: AbortSignal | undefined;
-  clock: Clock;
-  progress?: TransferProgress | undefined;
 }
 
-/** An object, the file for it, and what is known about the file. */
-interface Place {
-  bucket: Bucket;
-  key: string;
-  path: string;
-  earlier: EarlierDownload;
-  /** Whether it is a document of an envelope, which never changes. */
-  isDocument: boolean;
-}
-
-interface ExistingHash extends FileHash {
+/** A file on disk, with its hashes. */
+interface Existing {
+  bytes: number;
+  sha256: string;
   md5: string | undefined;
 }
 
-interface Saved extends FileHash {
+/** The bytes of an object, on disk under the final name. */
+interface Saved {
   status: 'downloaded' | 'unchanged';
+  bytes: number;
+  sha256: string;
+  proof: Proof;
   /** Set if the ETag doesn't prove the content. */
-  etag?: string | undefined;
+  etag: string | undefined;
   seal: CheckedSeal | null;
 }
 
 /**
  * Downloads one object into a file: streams it to a part file in the same folder, verifies, syncs, and renames it. The final name never
  * refers to an incomplete file or to anything other than the object. An existing file is compared with the object's metadata, without
- * downloading its body. The seal is read from the bytes that were saved, not by opening the path again.
+ * downloading its body.
  * @throws StorageError for every failure.
  */
 export async function downloadFile(
@@ -73,52 +71,141 @@ export async function downloadFile(
   const { folder, signal } = options;
   const path = join(folder.dir, fileName);
   try {
-    const earlier = await folder.check(path);
-    const place = { bucket, key, path, earlier, isDocument: what !== null };
-    const { status, bytes, sha256, etag, proof, seal } = await save(place, options);
-    await folder.record(path, { sha256, etag, isNew: status === 'downloaded' });
-    return { result: { envelopeId, what, key, path, bytes, sha256, status, proof, error: null }, seal };
+    const { listed } = folder.check(path);
+    // A document of an envelope never changes. One that is gone is only downloaded again if it is the same.
+    const expected = what === null || options.force ? undefined : listed;
+    const { seal, etag, ...saved } = await save(bucket, key, path, expected, options);
+    await folder.record(path, { sha256: saved.sha256, etag, isNew: saved.status === 'downloaded' });
+    return { result: { envelopeId, what, key, path, ...saved, error: null }, seal };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw localError(error, path);
   }
 }
 
-async function save(place: Place, options: DownloadOptions): Promise<Saved> {
-  const file = openExisting(place.path, options);
-  if (file === undefined) return replace(place, undefined, options);
-  let opened: OpenedObject | undefined;
+async function save(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  expected: string | undefined,
+  options: DownloadOptions,
+): Promise<Saved> {
+  const file = openExisting(path, options);
+  if (file === undefined) return download(bucket, key, path, { ...options, expected });
   try {
     const existing = await hashesOf(file);
-    const answer = await compare(place, existing, options);
-    if (answer.kind === 'same') return { ...existing, status: 'unchanged', seal: await sealIn(file) };
-    if (answer.kind === 'object') opened = answer;
+    const opened = await openUnlessSame(bucket, key, path, existing, options);
+    if (opened !== 'same') return await download(bucket, key, path, { ...options, opened, existing });
+    const seal = await sealIn(file);
+    return { ...existing, status: 'unchanged', proof: 'etag', etag: undefined, seal };
   } finally {
     closeSync(file);
   }
-  return replace(place, opened, options);
 }
 
-/** Downloads the object. `opened`: the object, if it is already open. */
-async function replace(
-  place: Place,
-  opened: OpenedObject | undefined,
-  options: DownloadOptions,
-): Promise<Saved> {
-  const { bucket, key } = place;
-  const part = await PartFile.open(`${place.path}.part`, { bucket: bucket.name, key });
+/**
+ * Opens the object unless the existing file is the same. Returns undefined if only the bytes can be compared.
+ * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
+ */
+async function openUnlessSame(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  existing: Existing,
+  { folder, signal, force }: DownloadOptions,
+): Promise<OpenedObject | 'same' | undefined> {
+  const { saved } = folder.check(path);
+  const recorded = saved?.sha256 === existing.sha256 ? saved.etag : undefined;
+  const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
+  const answer = await bucket.open(key, { ifNoneMatch: isStrong(recorded) ? recorded : md5, signal });
+  if (answer.kind === 'same') return 'same';
+  if (answer.kind === 'changed') return undefined;
+  if (force || recorded !== undefined || !isDifferent(existing, answer.facts)) return answer;
+  answer.cancel();
+  throw differs(path);
+}
+
+interface Download extends DownloadOptions {
+  opened?: OpenedObject | undefined;
+  /** The file that has the final name now. */
+  existing?: Existing | undefined;
+  /** The only content that may be saved, by its SHA-256. */
+  expected?: string | undefined;
+}
+
+/** Downloads the object to its part file and gives it its final name. */
+async function download(bucket: Bucket, key: string, path: string, options: Download): Promise<Saved> {
+  const part = PartFile.open(`${path}.part`);
+  let isUseful = false;
   try {
-    const { facts, hash } = await transfer(bucket, key, part, { ...options, opened });
-    const seal = await sealIn(part.file);
-    const status = await publish(part, hash, place, options);
-    return { ...hash, status, etag: facts.md5 === undefined ? facts.etag : undefined, seal };
+    const begun = options.opened === undefined ? await begunIn(part, bucket, key, options) : undefined;
+    if (begun === undefined && part.length > 0) part.restart();
+    const { facts, hash, seal } = await fetchInto(part, bucket, key, { ...options, begun });
+    const status = await publish(part, path, hash.sha256, options);
+    const isMd5 = facts.md5 !== undefined && !hash.hasOtherEtag;
+    const proof = hash.proof ?? (isSealed(seal) ? 'seal' : 'size');
+    return {
+      bytes: hash.bytes,
+      sha256: hash.sha256,
+      status,
+      proof,
+      etag: isMd5 ? undefined : facts.etag,
+      seal,
+    };
   } catch (error) {
     // The next run can use bytes received before a connection broke, but not bytes that were rejected.
-    const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
-    if (isUseful) part.keep();
-    else part.discard();
+    isUseful =
+      part.length > 0 && (options.signal?.aborted === true || codeOf(error) === 'STORAGE_UNREACHABLE');
+    throw error;
+  } finally {
+    part.close();
+    if (!isUseful) part.discard();
+  }
+}
+
+/**
+ * Returns the object whose first bytes an earlier run left in the part file. Only an object that the bucket proves by a hash is continued,
+ * because all of its bytes are hashed in the end.
+ */
+async function begunIn(
+  part: PartFile,
+  bucket: Bucket,
+  key: string,
+  { signal }: DownloadOptions,
+): Promise<Begun | undefined> {
+  if (part.length === 0) return undefined;
+  const facts = await bucket.head(key, signal);
+  if (!isProvable(facts) || !isStrong(facts.etag) || facts.size === undefined || part.length > facts.size)
+    return undefined;
+  const digest = new Digest(key, facts);
+  try {
+    for await (const block of part.blocks()) digest.update(block);
+    return { facts, digest };
+  } catch (error) {
+    if (codeOf(error) === 'STORAGE_CORRUPT') return undefined;
     throw error;
   }
+}
+
+/**
+ * Transfers the object into the part file and reads its seal. If its ETag looks like an MD5 and isn't the one of these bytes, and no seal
+ * covers them, they are fetched a second time: the same bytes again mean that the ETag is something else.
+ * @throws StorageError STORAGE_CORRUPT if the bytes are wrong.
+ */
+async function fetchInto(part: PartFile, bucket: Bucket, key: string, options: TransferOptions) {
+  const first = await transfer(bucket, key, part, options);
+  const seal = await sealIn(part.file);
+  if (!first.hash.hasOtherEtag || isSealed(seal)) return { ...first, seal };
+  part.restart();
+  const { clock, signal } = options;
+  const second = await transfer(bucket, key, part, { clock, signal });
+  if (second.hash.hasOtherEtag && second.hash.sha256 !== first.hash.sha256) throw wrongEtag(key);
+  return { ...second, seal: await sealIn(part.file) };
+}
+
+/** Returns true if a seal covers every byte of the file, so that it proves the content without the bucket. */
+function isSealed(checked: CheckedSeal | null): boolean {
+  return checked?.seal.state === 'intact' && checked.seal.coverage === 'whole';
 }
 
 /** Reads the seal of an open file. The code is loaded on first use. */
@@ -127,42 +214,20 @@ async function sealIn(file: number): Promise<CheckedSeal | null> {
   return checkSeal(file);
 }
 
-/**
- * Opens the object unless it is the same as the existing file. The result is `changed` if the bucket refused the condition, so that
- * only the bytes can be compared.
- * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
- */
-async function compare(
-  { bucket, key, path, earlier: { saved } }: Place,
-  existing: ExistingHash,
-  { signal, force }: DownloadOptions,
-): Promise<Opened> {
-  const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
-  const recorded = saved?.sha256 === existing.sha256 ? saved.etag : undefined;
-  const answer = await bucket.open(key, { ifNoneMatch: isStrong(recorded) ? recorded : md5, signal });
-  if (answer.kind !== 'object' || force || !isDifferent(existing, answer.facts)) return answer;
-  answer.cancel();
-  throw differs(path);
-}
-
-/** Gives the part file its final name, unless the same file already has it by now. */
+/** Gives the part file its final name, unless the same file has it already. */
 async function publish(
   part: PartFile,
-  { sha256 }: FileHash,
-  { path, earlier: { listed }, isDocument }: Place,
-  options: DownloadOptions,
+  path: string,
+  sha256: string,
+  { existing, expected, force, folder }: Download,
 ): Promise<Saved['status']> {
-  const existing = await hashesAt(path, options);
-  if (existing?.sha256 === sha256) {
-    part.discard();
-    return 'unchanged';
-  }
-  if (!options.force && existing !== undefined) throw differs(path);
-  // It was downloaded before, is no longer there, and has changed in the bucket.
-  if (!options.force && isDocument && listed !== undefined && listed !== sha256)
+  if (existing?.sha256 === sha256) return 'unchanged';
+  const isTaken = existing !== undefined || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (isTaken && !force) throw differs(path);
+  if (expected !== undefined && expected !== sha256)
     throw new StorageError(
       'STORAGE_LOCAL',
-      `${path} was not saved: its SHA-256 differs from the one in ${join(options.folder.dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
+      `${path} was not saved: its SHA-256 differs from the one in ${join(folder.dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
       { hint: 'Use --force to accept the new content, or --dir to use a different folder.' },
     );
   await part.publish(path);
@@ -170,7 +235,7 @@ async function publish(
 }
 
 /** Returns false if the file is the object, or if only comparing the bytes could show a difference. */
-function isDifferent(file: ExistingHash, facts: ObjectFacts): boolean {
+function isDifferent(file: Existing, facts: ObjectFacts): boolean {
   if (facts.size !== undefined && facts.size !== file.bytes) return true;
   return facts.md5 !== undefined && facts.md5 !== file.md5;
 }
@@ -179,9 +244,7 @@ function differs(path: string): StorageError {
   return new StorageError(
     'STORAGE_LOCAL',
     `${path} already exists with different content. It was not replaced.`,
-    {
-      hint: 'Use --force to replace it, or --dir to use a different folder.',
-    },
+    { hint: 'Use --force to replace it, or --dir to use a different folder.' },
   );
 }
 
@@ -197,17 +260,7 @@ function openExisting(path: string, { force }: DownloadOptions): number | undefi
   return file;
 }
 
-async function hashesAt(path: string, options: DownloadOptions): Promise<ExistingHash | undefined> {
-  const file = openExisting(path, options);
-  if (file === undefined) return undefined;
-  try {
-    return await hashesOf(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-async function hashesOf(file: number): Promise<ExistingHash> {
+async function hashesOf(file: number): Promise<Existing> {
   const [sha256, md5] = [createHash('sha256'), startMd5()];
   let bytes = 0;
   for await (const block of blocksOf(file)) {

@@ -21,6 +21,25 @@ export interface FileTarget {
   template?: NameTemplate | undefined;
   /** Set if the envelope could not be read. */
   error?: EsignError;
+  /** The first reading of the envelope, which the targets of one envelope share. */
+  reading?: FirstReading;
+}
+
+/** Reads an envelope once for several targets. It is kept only until all of them have it. */
+export class FirstReading {
+  #envelope: Promise<Envelope> | undefined;
+  #left: number;
+
+  constructor(targets: number) {
+    this.#left = targets;
+  }
+
+  take(read: () => Promise<Envelope>): Promise<Envelope> {
+    this.#envelope ??= read();
+    const envelope = this.#envelope;
+    if (--this.#left <= 0) this.#envelope = undefined;
+    return envelope;
+  }
 }
 
 /** A target whose storage key and file name are known. */
@@ -55,8 +74,9 @@ export async function locate(target: FileTarget, options: LocateOptions): Promis
     return { envelopeId, what, key: target.key, fileName, status };
   if (client === undefined || envelopeId === null || what === null || fileName === null)
     throw new TypeError('a target without a key needs a client, an envelope, and a name');
-  for (;;) {
-    const envelope = await client.envelopes.get(envelopeId, signal);
+  const read = () => client.envelopes.get(envelopeId, signal);
+  for (let isFirst = true; ; isFirst = false) {
+    const envelope = await (isFirst && target.reading ? target.reading.take(read) : read());
     const intervalMs = intervalOf(envelope, what, options);
     if (keyOf(envelope, what) !== undefined || intervalMs === undefined || limit.left() === 0) {
       const key = requireKey(envelope, what);

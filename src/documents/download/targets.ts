@@ -5,7 +5,7 @@ import { mapInOrder } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { type DocumentFile, type FileTarget, keyOf } from './locate.ts';
+import { type DocumentFile, type FileTarget, FirstReading, keyOf } from './locate.ts';
 
 const CONCURRENT_LOOKUPS = 8;
 
@@ -30,8 +30,17 @@ export interface TargetOptions {
 /** Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. */
 export async function targetsOfIds(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
   const { client, kinds, template, signal } = options;
-  const unread = (envelopeId: string, fileNameOf: (what: DocumentKind) => string | null) =>
-    kinds.map((what) => ({ envelopeId, what, key: null, fileName: fileNameOf(what), status: null }));
+  const unread = (envelopeId: string, fileNameOf: (what: DocumentKind) => string | null) => {
+    const reading = new FirstReading(kinds.length);
+    return kinds.map((what) => ({
+      envelopeId,
+      what,
+      key: null,
+      fileName: fileNameOf(what),
+      status: null,
+      reading,
+    }));
+  };
   if (template === undefined) return ids.flatMap((id) => unread(id, (what) => defaultFileName(id, what)));
   const read = (id: string) =>
     client.envelopes.get(id, signal).then(

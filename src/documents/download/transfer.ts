@@ -1,22 +1,22 @@
 import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
-import { codeOf, EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
+import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
-import { corrupt, type FileHash } from './digest.ts';
+import { corrupt, Digest, type FileHash } from './digest.ts';
 
 /** The destination for the bytes of an object. */
 export interface Sink {
   readonly length: number;
-  /** The object whose first bytes an earlier run left, if any. */
-  readonly known?: ObjectFacts | undefined;
-  /** Called before the first byte, and after each restart. */
-  begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
-  /** Compares all bytes with the object. @throws StorageError STORAGE_CORRUPT */
-  verify(): FileHash;
   /** Discards all bytes. A stream can't. */
   restart?(): void;
+}
+
+/** An object, and the digest of its first bytes, which are in the sink. */
+export interface Begun {
+  facts: ObjectFacts;
+  digest: Digest;
 }
 
 export interface TransferOptions {
@@ -24,6 +24,8 @@ export interface TransferOptions {
   signal?: AbortSignal | undefined;
   /** The object, if it is already open at its start. */
   opened?: OpenedObject | undefined;
+  /** The object whose first bytes an earlier run left in the sink. */
+  begun?: Begun | undefined;
   progress?: TransferProgress | undefined;
 }
 
@@ -34,39 +36,37 @@ export interface TransferProgress {
   bytes: number;
 }
 
-/** Adds an object of this size, and received bytes; both are negative for bytes that were discarded. */
-function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
-  if (progress === undefined) return;
-  progress.begun += Math.sign(size);
-  progress.expected += size;
-  progress.bytes += received;
-}
-
 /** The maximum number of consecutive attempts without a new byte. */
 const MAX_FAILURES = 5;
 const MAX_RESTARTS = 3;
 const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
 
+/** A whole object. */
+export interface Transferred {
+  facts: ObjectFacts;
+  hash: FileHash;
+}
+
 /**
- * Writes a whole object to the sink, over as many connections as needed, and verifies it. After a drop or a stall, continues at the next byte
- * if the object is the same, and starts over if it has changed. If a resumed object fails verification, starts over once. The SDK retries
- * requests, but never a body.
+ * Writes a whole object to the sink, over as many connections as needed, and hashes it. After a drop or a stall, continues at the next byte
+ * if the object is the same, and starts over if it has changed.
+ * @throws StorageError STORAGE_CORRUPT if the bytes can't be the object's.
  */
 export async function transfer(
   bucket: Bucket,
   key: string,
   sink: Sink,
   options: TransferOptions,
-): Promise<{ facts: ObjectFacts; hash: FileHash }> {
-  const { facts, resumed } = await new Transfer(bucket, key, sink, options).run();
-  try {
-    return { facts, hash: sink.verify() };
-  } catch (error) {
-    if (!resumed || sink.restart === undefined || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    addProgress(options.progress, -(facts.size ?? 0), -sink.length);
-    sink.restart();
-    const again = await new Transfer(bucket, key, sink, { ...options, opened: undefined }).run();
-    return { facts: again.facts, hash: sink.verify() };
+): Promise<Transferred> {
+  const run = new Transfer(bucket, key, sink, options);
+  for (let { opened } = options; ; opened = undefined) {
+    const before = sink.length;
+    try {
+      const transferred = await run.attempt(opened);
+      if (transferred !== undefined) return transferred;
+    } catch (error) {
+      await run.recover(error, before);
+    }
   }
 }
 
@@ -76,8 +76,9 @@ class Transfer {
   readonly #sink: Sink;
   readonly #options: TransferOptions;
   /** The object whose bytes the sink has. */
-  #facts: ObjectFacts | undefined;
-  #resumed: boolean;
+  #begun: Begun | undefined;
+  /** Whether the bytes came over more than one connection, so that they may be of two objects with the same ETag. */
+  #isJoined: boolean;
   #failures = 0;
   #restarts = 0;
 
@@ -86,118 +87,105 @@ class Transfer {
     this.#key = key;
     this.#sink = sink;
     this.#options = options;
-    this.#facts = sink.known;
-    this.#resumed = sink.known !== undefined;
+    this.#begun = options.begun;
+    this.#isJoined = options.begun !== undefined;
+    if (options.begun) addProgress(options.progress, options.begun.facts.size ?? 0, sink.length);
   }
 
-  /** `resumed` is false if the object came over one connection. */
-  async run(): Promise<{ facts: ObjectFacts; resumed: boolean }> {
-    const { clock, signal } = this.#options;
-    let { opened } = this.#options;
-    if (this.#facts !== undefined) {
-      opened?.cancel();
-      opened = undefined;
-      addProgress(this.#options.progress, this.#facts.size ?? 0, this.#sink.length);
-    }
-    for (; ; opened = undefined) {
-      const before = this.#sink.length;
-      try {
-        if (await this.#attempt(opened)) break;
-      } catch (error) {
-        this.#failures = this.#sink.length > before ? 0 : this.#failures + 1;
-        this.#throwIfFinal(error);
-        this.#resumed = true;
-        await clock.sleep(backOff(this.#failures, RETRY_DELAY), signal);
+  /** Transfers over one connection. Returns the object once the sink has all of it, and undefined to start over. */
+  async attempt(opened: OpenedObject | undefined): Promise<Transferred | undefined> {
+    const { length } = this.#sink;
+    if (this.#begun === undefined || this.#begun.facts.size !== length) {
+      const facts = this.#begun?.facts;
+      const object = opened ?? (await openNext(this.#bucket, this.#key, length, facts, this.#options.signal));
+      if (object === undefined || !continues(object, length, facts)) {
+        object?.cancel();
+        this.#startOver(errorFor(this.#key, object, facts));
+        return undefined;
       }
+      await this.#receive(object, this.#begin(object));
     }
-    if (this.#facts === undefined) throw corrupt(this.#key, 'the bucket sent no metadata for it');
-    return { facts: this.#facts, resumed: this.#resumed };
+    const begun = this.#begun;
+    if (begun === undefined) return undefined;
+    const hash = begun.digest.result();
+    if (hash.hasOtherEtag && this.#isJoined) throw wrongEtag(this.#key);
+    return { facts: begun.facts, hash };
   }
 
-  /** Transfers over one connection. Returns true if the sink has the whole object, false to start over. */
-  async #attempt(opened: OpenedObject | undefined): Promise<boolean> {
-    const sink = this.#sink;
-    if (this.#facts?.size !== undefined && sink.length === this.#facts.size) return true;
-    const object = opened ?? (await this.#openNext());
-    if (object === undefined || !this.#continues(object)) {
-      object?.cancel();
-      await this.#startOver(object !== undefined && this.#isSame(object));
-      return false;
-    }
-    if (this.#facts === undefined) {
-      refuseUnproven(object, this.#key);
-      this.#facts = object.facts;
-      addProgress(this.#options.progress, object.facts.size ?? 0, 0);
-      await sink.begin(object.facts);
-    }
-    const { size } = this.#facts;
+  #begin(object: OpenedObject): Begun {
+    if (this.#begun !== undefined) return this.#begun;
+    refuseUnproven(object, this.#key);
+    addProgress(this.#options.progress, object.facts.size ?? 0, 0);
+    this.#begun = { facts: object.facts, digest: new Digest(this.#key, object.facts) };
+    return this.#begun;
+  }
+
+  /** Writes and hashes the bytes that arrive over one connection. @throws if it breaks before the end. */
+  async #receive(object: OpenedObject, { facts: { size }, digest }: Begun): Promise<void> {
     for await (const chunk of object.body) {
-      if (size !== undefined && sink.length + chunk.byteLength > size)
-        throw corrupt(this.#key, `more than its ${size} bytes arrived`);
-      await sink.write(chunk);
+      digest.update(chunk);
+      await this.#sink.write(chunk);
       addProgress(this.#options.progress, 0, chunk.byteLength);
     }
-    if (size !== undefined && sink.length < size) throw new Error('the connection was closed early');
-    return true;
+    if (size !== undefined && this.#sink.length < size) throw new Error('the connection was closed early');
   }
 
-  /** Opens the object at the next byte. */
-  async #openNext(): Promise<OpenedObject | undefined> {
-    const from = this.#sink.length;
-    const etag = this.#facts?.etag;
-    const resume = from > 0 && isStrong(etag) ? { from, ifMatch: etag } : {};
-    const answer = await this.#bucket.open(this.#key, { ...resume, signal: this.#options.signal });
-    return answer.kind === 'object' ? answer : undefined;
-  }
-
-  /** Returns true if these bytes follow the sink's bytes in the same object. */
-  #continues(object: OpenedObject): boolean {
-    return object.from === this.#sink.length && (this.#facts === undefined || this.#isSame(object));
-  }
-
-  #isSame({ facts }: OpenedObject): boolean {
-    return this.#facts?.etag === facts.etag && this.#facts?.size === facts.size;
-  }
-
-  /** Throws if retrying is useless. A transfer can resume after a broken connection, but not after a refused request. */
-  #throwIfFinal(error: unknown): void {
-    const { signal } = this.#options;
+  /** Prepares another attempt after an error. `before`: the length of the sink before the last one. @throws if retrying is useless. */
+  async recover(error: unknown, before: number): Promise<void> {
+    const { clock, signal } = this.#options;
     if (signal?.aborted) throw abortReason(signal);
-    const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
-    // Before the first response, the SDK has already retried.
-    const wasRetried = error instanceof EsignError && this.#facts === undefined;
-    if (isRefused || wasRetried || this.#restarts > MAX_RESTARTS) throw error;
-    if (this.#failures < MAX_FAILURES) return;
-    const why = messageOf(error).replace(/\.$/, '');
-    throw new StorageError(
-      'STORAGE_UNREACHABLE',
-      `The download of ${this.#key} stopped after ${this.#sink.length} bytes: ${why}.`,
-      { cause: error, hint: 'Run the command again: it continues where it stopped.' },
-    );
+    if (error instanceof StorageError && error.code === 'STORAGE_CORRUPT' && this.#isJoined)
+      return this.#startOver(error);
+    const isUnreachable = !(error instanceof EsignError) || error.code === 'STORAGE_UNREACHABLE';
+    // Before the first response, the request has already been sent several times.
+    const wasRetried = error instanceof EsignError && this.#begun === undefined;
+    if (!isUnreachable || wasRetried || this.#restarts > MAX_RESTARTS) throw error;
+    this.#isJoined = true;
+    this.#failures = this.#sink.length > before ? 0 : this.#failures + 1;
+    if (this.#failures >= MAX_FAILURES) throw stopped(this.#key, this.#sink.length, error);
+    await clock.sleep(backOff(this.#failures, RETRY_DELAY), signal);
   }
 
-  /**
-   * Discards the sink's bytes. `unresumed`: the object is the same, but the bucket sends it from the first byte, as servers without Range do.
-   */
-  async #startOver(unresumed: boolean): Promise<void> {
-    if (++this.#restarts > MAX_RESTARTS && unresumed)
-      throw new StorageError(
-        'STORAGE_UNREACHABLE',
-        `The download of ${this.#key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
-        { hint: 'Try again with a better connection.' },
-      );
-    if (this.#restarts > MAX_RESTARTS)
-      throw corrupt(
-        this.#key,
-        'it kept changing during the download, or the bucket returns different metadata each time',
-      );
-    addProgress(this.#options.progress, -(this.#facts?.size ?? 0), -this.#sink.length);
+  /** Discards the bytes in the sink. @throws the error after several times, or if the sink can't discard them. */
+  #startOver(error: StorageError): void {
     if (this.#sink.restart === undefined && this.#sink.length > 0)
       throw corrupt(this.#key, 'it changed during the download, after its first bytes were written');
+    if (++this.#restarts > MAX_RESTARTS) throw error;
+    addProgress(this.#options.progress, -(this.#begun?.facts.size ?? 0), -this.#sink.length);
     this.#sink.restart?.();
-    this.#facts = undefined;
-    this.#resumed = true;
+    this.#begun = undefined;
+    this.#isJoined = false;
   }
+}
+
+/** Opens the object at the next byte. Returns undefined if it has changed. */
+async function openNext(
+  bucket: Bucket,
+  key: string,
+  from: number,
+  facts: ObjectFacts | undefined,
+  signal: AbortSignal | undefined,
+): Promise<OpenedObject | undefined> {
+  const canResume = from > 0 && isStrong(facts?.etag);
+  const answer = await bucket.open(key, { ...(canResume ? { from, ifMatch: facts.etag } : {}), signal });
+  return answer.kind === 'object' ? answer : undefined;
+}
+
+/** Returns true if these bytes follow the first ones of the same object. */
+function continues(object: OpenedObject, length: number, facts: ObjectFacts | undefined): boolean {
+  return object.from === length && (facts === undefined || isSame(object, facts));
+}
+
+function isSame({ facts }: OpenedObject, { etag, size }: ObjectFacts): boolean {
+  return facts.etag === etag && facts.size === size;
+}
+
+/** Adds an object of this size, and received bytes; both are negative for bytes that were discarded. */
+function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
+  if (progress === undefined) return;
+  progress.begun += Math.sign(size);
+  progress.expected += size;
+  progress.bytes += received;
 }
 
 /** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */
@@ -211,4 +199,47 @@ function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
       'it has no ETag, so the response probably comes from a proxy or a login page, not from a bucket',
     );
   throw corrupt(key, 'the bucket did not return its size');
+}
+
+/** Returns the error for bytes that aren't those of the object's ETag. */
+export function wrongEtag(key: string): StorageError {
+  return corrupt(key, 'its checksum (ETag) does not match');
+}
+
+/** Returns the error if an object changes again and again, or if the bucket always sends it from its first byte. */
+function errorFor(
+  key: string,
+  object: OpenedObject | undefined,
+  facts: ObjectFacts | undefined,
+): StorageError {
+  const isUnresumed = object !== undefined && facts !== undefined && isSame(object, facts);
+  return isUnresumed ? notResumable(key) : keepsChanging(key);
+}
+
+function keepsChanging(key: string): StorageError {
+  return corrupt(
+    key,
+    'it kept changing during the download, or the bucket returns different metadata each time',
+  );
+}
+
+/** Returns the error for a bucket that sends the same object from its first byte again and again, as servers without Range do. */
+function notResumable(key: string): StorageError {
+  return new StorageError(
+    'STORAGE_UNREACHABLE',
+    `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
+    { hint: 'Try again with a better connection.' },
+  );
+}
+
+function stopped(key: string, bytes: number, error: unknown): StorageError {
+  const why = messageOf(error).replace(/\.$/, '');
+  return new StorageError(
+    'STORAGE_UNREACHABLE',
+    `The download of ${key} stopped after ${bytes} bytes: ${why}.`,
+    {
+      cause: error,
+      hint: 'Run the command again: it continues where it stopped.',
+    },
+  );
 }

@@ -81,18 +81,6 @@ export function itemTexts(text: string, member: string): string[] {
   return found === undefined ? [] : partsOf(found.slice(found.indexOf(':', name.length) + 1));
 }
 
-/** Returns the members of an object and the ranges of their values. */
-export function membersOf(text: string): { name: string; from: number; to: number }[] {
-  return partRanges(text).flatMap(([start, end]) => {
-    const tokens = [...jsonTokens(text.slice(start, end))];
-    const [key, colon, value] = tokens;
-    const last = tokens.at(-1);
-    if (key === undefined || colon?.text !== ':' || value === undefined || last === undefined) return [];
-    const name = String(parseJson(key.text));
-    return [{ name, from: start + value.at, to: start + last.at + last.text.length }];
-  });
-}
-
 /** Returns the texts between the commas of the outermost list or object. */
 function partsOf(text: string): string[] {
   return partRanges(text)

@@ -95,21 +95,21 @@ export async function downloadAll(
   };
   const line = await startProgress(progress, context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
-  const seen = { problems: 0, bySize: 0 };
+  const seen = { problems: 0, seal: 0, size: 0 };
   try {
     for await (const file of fetchInto(targets, flags, context, progress)) {
       const { result, problem, error } = file;
       progress.done++;
       if (error !== undefined) progress.failed++;
       if (problem !== null) seen.problems++;
-      if (result.proof === 'size') seen.bySize++;
+      if (result.proof === 'seal' || result.proof === 'size') seen[result.proof]++;
       await batch.report(itemOf(file, context.terminal, tag));
       if (problem !== null && !context.terminal.json)
         await line.aside(() => context.terminal.notice(`${result.path}: ${problem.message}`));
     }
   } finally {
     line.stop();
-    noticeSizeOnly(seen.bySize, context.terminal);
+    noticeUnproven(seen, context.terminal);
   }
   batch.end(targets.length, 'file');
   if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
@@ -139,12 +139,15 @@ function itemOf(
   return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
 }
 
-/** Prints a notice about files that were verified only by their size. */
-export function noticeSizeOnly(bySize: number, terminal: CommandTerminal): void {
-  if (bySize === 0) return;
-  terminal.notice(
-    `Verified by size only: ${counted(bySize, 'file')}. The bucket has no checksum that Node can compute in FIPS mode.`,
-  );
+/** Prints a notice about files for which the bucket has no hash that can be compared. */
+export function noticeUnproven(
+  { seal, size }: { seal: number; size: number },
+  terminal: CommandTerminal,
+): void {
+  const notice = (how: string, count: number) =>
+    terminal.notice(`Verified by ${how}: ${counted(count, 'file')}. The bucket has no checksum to compare.`);
+  if (seal > 0) notice('seal', seal);
+  if (size > 0) notice('size only', size);
 }
 
 /** Returns the error for files with invalid seals. The files are kept, because the bucket contains the same ones. */
@@ -161,7 +164,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
   try {
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
-    noticeSizeOnly(proof === 'size' ? 1 : 0, context.terminal);
+    noticeUnproven({ seal: 0, size: proof === undefined ? 1 : 0 }, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {
@@ -181,7 +184,6 @@ export async function* fetchInto(
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
   const { output, force } = flags;
   const { signal } = context.interrupt;
-  const { clock } = context.session;
   const dir = output === undefined ? flags.dir : dirname(output);
   const onlyFile = output === undefined ? undefined : basename(output);
   const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
@@ -189,7 +191,11 @@ export async function* fetchInto(
   const bucket = await context.session.bucket();
   let folder: DownloadFolder | undefined;
   try {
-    folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
+    folder = await DownloadFolder.open(dir, {
+      hasList: output === undefined,
+      signal,
+      onBusy: busyNotice(dir, context.terminal),
+    });
     const waiting = await waitingOf(targets, flags, context);
     yield* fetchFiles(bucket, named, {
       ...waiting,
@@ -204,6 +210,14 @@ export async function* fetchInto(
     bucket.close();
     await folder?.close();
   }
+}
+
+/** Returns a function that says for which process a run waits. */
+export function busyNotice(dir: string, terminal: CommandTerminal): (owner: string) => void {
+  return (owner) =>
+    terminal.notice(
+      `Another esign process (${owner}) is downloading into ${dir}. Waiting until it has finished.`,
+    );
 }
 
 /** The documents that a listener downloads. */

@@ -24,7 +24,7 @@ import { allOf } from '../../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { noticeSizeOnly, waitingOf } from '../../documents/download/run.ts';
+import { busyNotice, noticeUnproven, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
 import { sealSourceOf } from '../../documents/signers.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
@@ -63,10 +63,13 @@ export default class EnvelopesEvidence extends EsignCommand {
     const first = await client.envelopes.get(id, signal);
     // Without a bucket, the documents can't be fetched.
     const bucket = await context.session.bucket();
-    const { clock } = context.session;
     await requireEmptyFolder(flags.dir);
     // Locked until everything is written, so that two commands can't mix the evidence of two envelopes.
-    const downloads = await DownloadFolder.open(flags.dir, { hasList: false, signal, clock });
+    const downloads = await DownloadFolder.open(flags.dir, {
+      hasList: false,
+      signal,
+      onBusy: busyNotice(flags.dir, context.terminal),
+    });
     try {
       await requireEmptyFolder(flags.dir, [LOCK_NAME]);
       const folder = new EvidenceFolder(flags.dir, jsonText);
@@ -112,7 +115,8 @@ async function fetchDocuments(
     savesSealedParts: true,
   });
   const files = await allOf(fetching);
-  noticeSizeOnly(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
+  const by = (proof: string) => files.filter(({ result }) => result.proof === proof).length;
+  noticeUnproven({ seal: by('seal'), size: by('size') }, context.terminal);
   // The list must not name a file whose rename isn't durable.
   await folder.flush();
   return files;

@@ -1,22 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Client } from '../../../src/api/client.ts';
-import { byPrecedence, findListedReplacement, findReplacement } from '../../../src/envelopes/replace/find.ts';
-import {
-  openReplaceRecord,
-  type ReplaceRecord,
-  readReplaceRecord,
-} from '../../../src/envelopes/replace/progress-record.ts';
-import { fakeClock } from '../../support/clock.ts';
+import type { Client } from '../../src/api/client.ts';
 import {
   askedBy,
-  Killed,
   madeFor,
   type Rig,
   replaceOnce,
   requestFor,
   startRig,
   wrongOne,
-} from '../../support/replacing.ts';
+} from '../support/replacing.ts';
 
 const DAY = 86_400_000;
 let rig: Rig;
@@ -147,22 +139,6 @@ describe('a replaced envelope', () => {
     const corrected = await replaceOnce(rig, requestFor(live.id, { changes }));
     expect([again.new.status, corrected.new.status]).toEqual(['SENT', 'SENT']);
   });
-
-  it('uses the older of two drafts', async () => {
-    const old = await wrongOne(rig, 'SENT');
-    const body = { templateId: 'tmpl_lease', subject: 'Lease 5', metadata: { replaces: old.id } };
-    const signers = [
-      { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Tenant' },
-      { email: 'bo@example.com', name: 'Bo', role: 'Landlord' },
-    ];
-    const drafts = [];
-    for (let count = 0; count < 2; count++) {
-      drafts.push(await rig.client.envelopes.create({ ...body, signers }));
-      // The service counts seconds if its clock does.
-      await rig.control.advance(2_000);
-    }
-    expect((await findReplacement(rig.client, old))?.id).toBe(drafts[0]?.id);
-  });
 });
 
 describe('two machines that replace the same envelope', () => {
@@ -237,18 +213,6 @@ describe('two machines that replace the same envelope', () => {
   });
 });
 
-it('prefers a sent replacement, then the older one, then the lower id', () => {
-  const one = (id: string, status: string, createdAt: string | null) => ({ id, status, createdAt });
-  const ranked = [
-    one('env_9', 'SENT', '2026-01-03T00:00:00Z'),
-    one('env_1', 'DRAFT', '2026-01-01T00:00:00Z'),
-    one('env_3', 'DRAFT', '2026-01-02T00:00:00Z'),
-    one('env_4', 'DRAFT', '2026-01-02T00:00:00Z'),
-  ];
-  expect(ranked.toReversed().sort(byPrecedence)).toEqual(ranked);
-  expect([...ranked].sort(byPrecedence)).toEqual(ranked);
-});
-
 describe('a lagging list', () => {
   /** Shows nothing new in this many reads. */
   const lagging = (looks: number): Client => {
@@ -266,15 +230,6 @@ describe('a lagging list', () => {
     expect(done.new.id).toBe(first.new.id);
     expect(await madeFor(rig, old)).toHaveLength(1);
   });
-
-  it('is read again if a draft was requested a moment ago, and its response never arrived', async () => {
-    const old = await wrongOne(rig, 'SENT');
-    const killed = (memory: ReplaceRecord) => ({ ...memory, note: () => Promise.reject(new Killed()) });
-    await expect(replaceOnce(rig, requestFor(old.id), killed)).rejects.toThrow(Killed);
-    const [draft] = await madeFor(rig, old);
-    const done = await runWith(lagging(2), old.id);
-    expect([done.new.id, (await madeFor(rig, old)).length]).toEqual([draft?.id, 1]);
-  });
 });
 
 describe('a service with minimal responses', () => {
@@ -283,9 +238,6 @@ describe('a service with minimal responses', () => {
     try {
       const { id } = await wrongOne(little, 'SENT');
       const first = await replaceOnce(little, requestFor(id, { draft: true }));
-      const old = await little.client.envelopes.get(id);
-      expect((await findReplacement(little.client, old))?.id).toBe(first.new.id);
-      expect(await findListedReplacement(little.client, old, { latest: 100 })).toBeUndefined();
       const folder = `${little.folder}/other`;
       const done = await replaceOnce({ client: little.client, folder }, requestFor(id));
       expect([done.new.id, done.old.status, done.new.status]).toEqual([first.new.id, 'CANCELLED', 'SENT']);
@@ -293,43 +245,5 @@ describe('a service with minimal responses', () => {
     } finally {
       await little.close();
     }
-  });
-});
-
-describe('the local record', () => {
-  const clock = fakeClock(Date.now());
-  const folder = () => `${rig.folder}/kept`;
-
-  it('contains requested and created envelopes for 30 days', async () => {
-    const memory = await openReplaceRecord(folder(), 'x', 'env_a', clock);
-    await memory.asked('req-1');
-    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject({
-      requestId: 'req-1',
-      askedAt: clock.time,
-    });
-    await memory.note({ type: 'made', id: 'env_b' });
-    await memory.close();
-    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject({
-      madeId: 'env_b',
-      askedAt: undefined,
-    });
-    expect(await readReplaceRecord(folder(), 'y', 'env_a')).toEqual({});
-    for (const [days, known] of [
-      [29, { madeId: 'env_b' }],
-      [31, {}],
-    ] as const) {
-      const later = await openReplaceRecord(folder(), 'x', 'env_c', fakeClock(Date.now() + days * DAY));
-      await later.close();
-      expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject(known);
-    }
-    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toEqual({});
-  });
-
-  it('has one owner at a time', async () => {
-    const memory = await openReplaceRecord(folder(), 'x', 'env_d', clock);
-    const waiting = fakeClock();
-    await expect(openReplaceRecord(folder(), 'x', 'env_d', waiting)).rejects.toThrow('is replacing env_d');
-    expect(waiting.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(60_000);
-    await memory.close();
   });
 });

@@ -1,13 +1,13 @@
-import type { Client } from '../../../src/api/client.ts';
-import type { Envelope } from '../../../src/api/schemas.ts';
-import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
-import { clientFor } from '../../support/client.ts';
-import { type FakeClock, fakeClock } from '../../support/clock.ts';
+import type { Client } from '../../src/api/client.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
+import { clientFor } from './client.ts';
+import { type FakeClock, fakeClock } from './clock.ts';
 
 /** Options of a fake service. */
 export interface ModelOptions {
-  /** List items have no signers, or an empty list of them. */
-  lacking?: boolean | 'empty';
+  /** List items have no signers. */
+  lacking?: boolean;
   /** Envelopes of the account that are not watched, all COMPLETED. */
   archived?: number;
   /** Called as time passes, before the next poll. */
@@ -105,10 +105,6 @@ export class Model {
     for (const id of this.moves.keys()) while (this.advance(id));
   }
 
-  set(envelope: Envelope): void {
-    this.#now.set(envelope.id, envelope);
-  }
-
   #seen(id: string, stale: boolean): Envelope | undefined {
     return (stale ? this.#before.get(id) : undefined) ?? this.#now.get(id);
   }
@@ -139,10 +135,9 @@ export class Model {
       .filter((id) => !this.gone.has(id))
       .flatMap((id) => this.#seen(id, stale) ?? [])
       .filter((one) => ignoresStatus || status === undefined || one.status === status);
-    const items = all.slice((number - 1) * 100, number * 100).map(({ signers, ...rest }) => {
-      if (lacking === true) return rest;
-      return { ...rest, signers: lacking === 'empty' ? [] : signers };
-    });
+    const items = all
+      .slice((number - 1) * 100, number * 100)
+      .map(({ signers, ...rest }) => (lacking ? rest : { ...rest, signers }));
     return { items, totalPages: countless ? undefined : Math.max(1, Math.ceil(all.length / 100)) };
   }
 }

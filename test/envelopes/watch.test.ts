@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../../src/api/client.ts';
-import type { Envelope } from '../../../src/api/schemas.ts';
-import { type WatchEvent, watchEnvelopes } from '../../../src/envelopes/watch/watch.ts';
-import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
-import { clientFor } from '../../support/client.ts';
-import { fakeClock } from '../../support/clock.ts';
+import type { Client } from '../../src/api/client.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { type WatchEvent, watchEnvelopes } from '../../src/envelopes/watch/watch.ts';
+import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
 
 type Look = Envelope | Error;
 const at = (status: string, ...signers: string[]): Envelope => ({
@@ -137,66 +137,4 @@ describe('watching', () => {
     const { events } = await watch([at('SENT'), gone]);
     expect(events.at(-1)).toEqual({ type: 'gone', id: 'env_1', error: gone });
   });
-});
-
-describe('a thousand envelopes', () => {
-  /** A service of this many envelopes, half of which change at every poll; it counts requests. */
-  function crowd(total: number, lacking: boolean) {
-    const clock = fakeClock();
-    const client = clientFor('http://127.0.0.1:1', { clock });
-    const stages = ['SENT', 'IN_PROGRESS', 'COMPLETED'];
-    let [looks, requests] = [0, 0];
-    const statusOf = (index: number) => stages[Math.min(2, Math.floor((looks + (index % 5)) / 4))] ?? 'SENT';
-    const envelope = (index: number): Envelope => ({ id: `env_${index}`, status: statusOf(index) });
-    const whole = (index: number): Envelope => ({
-      ...envelope(index),
-      signers: [{ email: 'a@b.c', status: statusOf(index) }],
-    });
-    const get = (id: string) => {
-      requests++;
-      return Promise.resolve(whole(Number(id.slice(4))));
-    };
-    const page = (number: number, { status }: { status?: string | undefined } = {}) => {
-      requests++;
-      const all = Array.from({ length: total }, (_, index) => index).filter(
-        (index) => status === undefined || statusOf(index) === status,
-      );
-      const items = all.slice((number - 1) * 100, number * 100).map(lacking ? envelope : whole);
-      return Promise.resolve({ items, totalPages: Math.ceil(all.length / 100) });
-    };
-    const sleep = (ms: number, signal?: AbortSignal) => {
-      looks++;
-      return clock.sleep(ms, signal);
-    };
-    const counts = () => requests;
-    return {
-      client: { ...client, clock: { ...clock, sleep }, envelopes: { ...client.envelopes, get, page } },
-      counts,
-    };
-  }
-
-  it.each([false, true])(
-    'report each change once and in order, for a few requests per poll (lists lack signers: %s)',
-    async (lacking) => {
-      const { client, counts } = crowd(1_000, lacking);
-      const ids = Array.from({ length: 1_000 }, (_, index) => `env_${index}`);
-      const changes = new Map<string, string[]>();
-      const options = { until: ['COMPLETED'], intervalMs: 5_000, random: () => 0.5 };
-      for await (const event of watchEnvelopes(client, ids, options))
-        if (event.type === 'change')
-          changes.set(event.change.envelopeId, [
-            ...(changes.get(event.change.envelopeId) ?? []),
-            event.change.to,
-          ]);
-      expect(changes.size).toBe(1_000);
-      for (const moves of changes.values()) expect(moves).toEqual([...new Set(moves)]);
-      for (const [id, moves] of changes) {
-        const whole =
-          Number(id.slice(4)) % 5 === 4 ? ['IN_PROGRESS', 'COMPLETED'] : ['SENT', 'IN_PROGRESS', 'COMPLETED'];
-        expect(moves).toEqual(whole);
-      }
-      // Nine polls of about ten pages; changes take one request each if lists lack signers.
-      expect(counts()).toBeLessThan(lacking ? 3_200 : 2_200);
-    },
-  );
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
 import {
   buildReplacement,
   isChanged,
   type ReplacementChanges,
-} from '../../../src/envelopes/replace/replacement.ts';
-import { isSameEnvelope } from '../../../src/envelopes/request-ids/same-content.ts';
-import { UsageError } from '../../../src/kernel/errors.ts';
+} from '../../src/envelopes/replace/replacement.ts';
+import { isSameEnvelope } from '../../src/envelopes/request-ids/same-content.ts';
+import { UsageError } from '../../src/kernel/errors.ts';
 
 const old: Envelope = {
   id: 'env_1',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Rig, replaceThroughFaults, startRig } from '../../support/replacing.ts';
+import { type Rig, replaceThroughFaults, startRig } from '../support/replacing.ts';
 
 /* Kills and lost responses at any point; test/faults runs more of them, also with the built program. */
-const RUNS = Number(process.env.REPLACE_RUNS ?? 8);
+const RUNS = Number(process.env.REPLACE_RUNS ?? 4);
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
