@@ -49,7 +49,7 @@ export function recordAbsent(memory: WriteMemory, { intent }: LoggedWrite, clien
 
 /**
  * Resolves a create whose outcome isn't known: waits for the process that sent it, and searches the list until the envelope must
- * have appeared. Nobody can tell whether that process is alive, and nobody needs to: it never sends after `until`.
+ * have appeared. It doesn't matter whether that process is alive: it never sends after `until`.
  */
 async function resolveOpen(
   client: Client,
@@ -149,7 +149,7 @@ function notProven(requestId: string): UnknownOutcomeError {
 
 /**
  * Returns the envelope of a create with the same content whose outcome isn't known: its process was killed, or lost the response.
- * Pressing Up and Enter must not email twice. Returns undefined if there is none, or it created nothing.
+ * Pressing Up and Enter must not email twice. Returns undefined without such a create, or if it created nothing.
  */
 export async function findInterrupted(
   client: Client,

@@ -143,7 +143,7 @@ describe('a request ID', () => {
   it('is awaited after a kill between the request and its response, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
     const memory = new LogFolder(logFolder(join(folder, 'one')), clock);
-    // Killed before it could record what came of the request.
+    // Killed before it could record the outcome of the request.
     const killed: WriteMemory = {
       place: memory.place,
       find: (keys) => memory.find(keys),
