@@ -26,8 +26,6 @@ export interface JournalReading<T> {
 export interface JournalState {
   /** The number of bytes up to the end of the last complete line. */
   size: number;
-  /** The number of bytes left by the latest compaction. */
-  compacted: number;
   /** The number of damaged lines skipped. */
   skipped: number;
 }
@@ -43,11 +41,6 @@ export function headerOf({ kind, version }: JournalFormat<unknown>): object {
   return { journal: kind, version };
 }
 
-/** Returns the line that separates the result of a compaction from the entries appended later. */
-export function compactionEnd({ kind }: JournalFormat<unknown>): object {
-  return { compacted: kind };
-}
-
 /**
  * Calls `take` with each entry of a journal, which another process may be writing at the same time. Changes nothing.
  * A missing file has no entries.
@@ -58,7 +51,7 @@ export async function scan<T>(
   from = 0,
 ): Promise<JournalState> {
   const { path, format } = reading;
-  const state = { size: from, compacted: 0, skipped: 0 };
+  const state = { size: from, skipped: 0 };
   let bad: number | undefined;
   let number = 0;
   let start = from;
@@ -69,7 +62,6 @@ export async function scan<T>(
     bad = undefined;
     const value = readLine(bytes);
     if (number === 1 && from === 0) state.skipped += acceptHeader(value, reading);
-    else if (isRecord(value) && value.compacted === format.kind) state.compacted = end;
     else {
       const entry = format.read(value);
       if (entry === undefined) bad = number;

@@ -9,7 +9,6 @@ import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createDocumentMaker } from './documents/index.ts';
-import type { ObjectWriter } from './model.ts';
 import { ApiError } from './service/base/errors.ts';
 import { MAX_OFFSET_MS } from './service/base/sandbox-clock.ts';
 import type { Seed } from './service/seed/seed-file.ts';
@@ -25,8 +24,6 @@ export interface SandboxOptions
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
-  /** False if the documents aren't needed: they are empty, and the bucket stays empty, too. */
-  drawsDocuments?: boolean | undefined;
 }
 
 export { readSeed, readSeedText, type Seed } from './service/seed/seed-file.ts';
@@ -60,9 +57,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       documents: createDocumentMaker({
         sealFolder: options.dataDir,
         hasBuiltIn: options.hasBuiltInTemplates ?? true,
-        isBlank: !(options.drawsDocuments ?? true),
       }),
-      objects: options.drawsDocuments === false ? NO_OBJECTS : bucket.objects,
+      objects: bucket.objects,
       clock: systemClock,
     });
     return {
@@ -155,14 +151,6 @@ async function dataFolder(path: string): Promise<void> {
     });
   }
 }
-
-/** Stores nothing. Used if the documents aren't needed, because each one takes six writes to the disk. */
-const NO_OBJECTS: ObjectWriter = {
-  put: () => Promise.resolve(),
-  get: () => Promise.resolve(null),
-  clear: () => Promise.resolve(),
-  onMiss: () => undefined,
-};
 
 /**
  * Parses the start time of the sandbox's clock. Returns ms since the epoch.

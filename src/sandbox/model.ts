@@ -128,7 +128,8 @@ export interface KeyRecord {
   revokedAt: string | null;
 }
 
-export type MailRecord = Omit<SandboxMail, 'link'>;
+/** An email without what follows from its envelope. */
+export type MailRecord = Omit<SandboxMail, 'subject' | 'text' | 'link'>;
 
 export interface DeliveryRecord extends SandboxDelivery {
   event: EventName;

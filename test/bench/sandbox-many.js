@@ -2,16 +2,15 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
 import { showStep } from '../../scripts/progress.js';
-import { BIN, homeIn, importSources, times } from './measure.js';
+import { BIN, homeIn, times } from './measure.js';
 
 /*
  * Compares a sandbox with very many envelopes with one that has few, in one run and by processor time, so that a busy
- * machine gives the same result. Their journal repeats the entries of one real envelope with other IDs.
+ * machine gives the same result. Their file repeats the records of one real envelope with other IDs.
  */
 const MOST_START_S = 5;
 const MOST_PAGE_MS = 5;
@@ -25,7 +24,7 @@ export async function benchMany(folder, envelopes) {
   const taken = [];
   for (const count of counts) taken.push(await figures(folder, `many-${count}`, count));
   const [few, , many] = taken;
-  const bare = await bareReading(join(folder, `many-${envelopes}`, 'service.jsonl'));
+  const bare = await bareReading(join(folder, `many-${envelopes}`, 'state.jsonl'));
   const stored = `with ${envelopes} envelopes stored`;
   const comparedWith = (name) => `${times(many[name] / few[name])} the value with ${few.envelopes}`;
   return [
@@ -34,7 +33,7 @@ export async function benchMany(folder, envelopes) {
       value: `${many.start.toFixed(1)} s`,
       asked: `<= ${MOST_START_S} s`,
       good: many.start <= MOST_START_S,
-      note: `${times(many.start / bare)} the time of JSON.parse for the lines of its journal`,
+      note: `${times(many.start / bare)} the time of JSON.parse for the lines of its file`,
     },
     {
       name: `sandbox: page of 20 envelopes, ${stored}`,
@@ -70,12 +69,10 @@ async function figures(folder, name, envelopes) {
   const first = await start(folder, name);
   const id = await createOne(first);
   await first.stop();
-  await multiply(folder, join(folder, name, 'service.jsonl'), id, envelopes);
+  await multiply(join(folder, name, 'state.jsonl'), id, envelopes);
   const sandbox = await start(folder, name);
   const startTime = await sandbox.cpu();
   const of = (path) => costOf(sandbox, path);
-  await of('?page=1');
-  await compacted(join(folder, name));
   const page = await of('?page=3');
   const byStatus = await of('?status=SENT&page=2');
   const get = await of(`/${id}`);
@@ -117,30 +114,20 @@ async function createOne({ url, headers }) {
   return (await reply.json()).data.id;
 }
 
-/** Appends the entries of one envelope until there are as many as requested. */
-async function multiply(folder, path, id, envelopes) {
-  const { readLine, writeLine } = await importSources(folder, 'src/journal/line.ts');
+/** Appends the records of one envelope until there are as many as requested. */
+async function multiply(path, id, envelopes) {
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  const text = lines
-    .filter((line) => line.includes(id))
-    .map((line) => JSON.stringify(readLine(Buffer.from(line))));
+  const text = lines.filter((line) => line.includes(id));
   const secrets = text.join('').match(/(?:env|signer|mail)_[0-9a-f]{20}|[0-9a-f]{48}/g) ?? [];
   const ids = new Set(secrets.map((one) => one.replace(/^\w+_/, '')));
   const file = createWriteStream(path, { flags: 'a' });
   for (let made = 1; made < envelopes; made++) {
     let copy = text.join('\n');
     for (const one of ids) copy = copy.replaceAll(one, randomBytes(one.length / 2).toString('hex'));
-    for (const line of copy.split('\n'))
-      if (!file.write(writeLine(JSON.parse(line)))) await once(file, 'drain');
+    if (!file.write(`${copy}\n`)) await once(file, 'drain');
   }
   file.end();
   await once(file, 'close');
-}
-
-/** Waits for the compaction of the journal, which is far beyond its limit from the start. It is not part of a request. */
-async function compacted(folder) {
-  do await setTimeout(1_000);
-  while ((await readdir(folder)).includes('service.jsonl.new'));
 }
 
 /** Returns the processor time of a warm request, in milliseconds. */
@@ -166,7 +153,8 @@ async function costOf({ url, headers, cpu }, path) {
 async function bareReading(path) {
   const before = process.cpuUsage();
   const kept = [];
-  for await (const line of createInterface({ input: createReadStream(path) })) kept.push(JSON.parse(line));
+  for await (const line of createInterface({ input: createReadStream(path) }))
+    if (line !== '') kept.push(JSON.parse(line));
   const { user, system } = process.cpuUsage(before);
   return kept.length > 0 ? (user + system) / 1e6 : Number.NaN;
 }

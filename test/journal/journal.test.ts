@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Journal } from '../../src/journal/journal.ts';
 import { type JournalReading, scan } from '../../src/journal/scan.ts';
 import { isRecord } from '../../src/kernel/json.ts';
-import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
 import { isWindows } from '../support/system.ts';
 
@@ -94,19 +93,6 @@ describe('a journal', () => {
     await journal.append({ n: 3, text: 'after' });
     await journal.close();
     expect(await entriesOf(one)).toEqual([{ n: 3, text: 'after' }]);
-  });
-
-  it('writes unawaited entries soon, with the next entry or on close', async () => {
-    const one = reading();
-    const journal = await Journal.open(one);
-    journal.note({ n: 1, text: 'noted' });
-    await eventually(async () => expect(await entriesOf(one)).toHaveLength(1));
-    journal.note({ n: 2, text: 'with' });
-    await journal.append({ n: 3, text: 'the next' });
-    expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3]);
-    journal.note({ n: 4, text: 'closing' });
-    await journal.close();
-    expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   });
 
   it('keeps every complete entry and accepts new ones when it is truncated at any byte', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
-import { DAY, envelopeIn, errorIn, listIn, request, startRig, twoSigners } from './rig.ts';
+import { DAY, envelopeIn, errorIn, listIn, plainDocuments, request, startRig, twoSigners } from './rig.ts';
 
 const rateOf = (headers: Headers) =>
   ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
@@ -197,4 +197,29 @@ test('The audit log contains key creation, revocation, successful and failed req
     ['api.request', 'GET', '/api/v1/esign/templates', 401, null],
     ['key.revoked', null, null, null, id],
   ]);
+});
+
+test('No log, page, or reply contains an API key, also one that was passed in a path or a query', async () => {
+  const problems: string[] = [];
+  const documents = { ...plainDocuments, document: () => Promise.reject(new Error('no ink')) };
+  const rig = await startRig({ documents, onProblem: (line) => problems.push(line) });
+  const { apiKey, origin } = rig.service;
+  const { key } = await rig.makeKey({ scopes: ['esign:write'] });
+  const replies = [
+    await rig.api('GET', `/esign/envelopes/${apiKey}?api_key=${key}`),
+    await rig.api('POST', `/esign/envelopes?api_key=${key}`, twoSigners),
+    await rig.api('GET', `/esign/envelopes?page=${key}`),
+    await rig.api('GET', `/${apiKey}`, undefined, `${key}x`),
+    await rig.control('GET', '/audit'),
+    await rig.control('GET', '/keys'),
+    await rig.control('GET', `/envelopes/${key}`),
+    await request(`${origin}/?key=${key}`, 'GET'),
+    await request(`${origin}/mailbox/${key}`, 'GET'),
+    await request(`${origin}/sign/${key}`, 'GET'),
+  ];
+  expect(problems).toHaveLength(1);
+  for (const text of [...problems, ...replies.map((reply) => reply.text)]) {
+    expect(text).not.toContain(apiKey);
+    expect(text).not.toContain(key);
+  }
 });

@@ -14,7 +14,7 @@ async function everything(rig: Rig): Promise<unknown[]> {
   const deliveries = await rig.control('GET', '/deliveries');
   const templates = await rig.api('GET', '/esign/templates');
   // Links use the current address of the sandbox.
-  const shown: unknown = JSON.parse(mails.text.replaceAll(`"link":"${rig.service.origin}/`, '"link":"/'));
+  const shown: unknown = JSON.parse(mails.text.replaceAll(rig.service.origin, ''));
   return [envelopes, shown, deliveries.body, templates.body];
 }
 

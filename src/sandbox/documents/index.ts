@@ -7,7 +7,7 @@ import { BUILT_IN } from './templates/all.ts';
  * immediately and `templates()` is fast. If a folder for the key is given, signed.pdf and certificate.pdf are sealed.
  */
 export function createDocumentMaker(
-  options: { sealFolder?: string; hasBuiltIn?: boolean; isBlank?: boolean } = {},
+  options: { sealFolder?: string; hasBuiltIn?: boolean } = {},
 ): DocumentMaker {
   const { sealFolder, hasBuiltIn = true } = options;
   let sealKey: Promise<SealKey> | undefined;
@@ -17,7 +17,7 @@ export function createDocumentMaker(
     sealKey ??= sealKeyOf(sealFolder);
     return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
   }
-  const maker: DocumentMaker = {
+  return {
     document: drawOnce,
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');
@@ -33,7 +33,6 @@ export function createDocumentMaker(
     },
     templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),
   };
-  return options.isBlank ? { ...maker, document: blank, signed: blank, certificate: blank } : maker;
 }
 
 /** The documents of the latest templates, shared by all sandboxes of a process: drawing one takes a tenth of a second or more. */
@@ -49,9 +48,4 @@ function drawOnce(template: TemplateRecord): Promise<Uint8Array> {
   for (const oldest of [...drawn.keys()].slice(0, -DRAWN_MAX)) drawn.delete(oldest);
   document.catch(() => drawn.delete(key));
   return document;
-}
-
-/** Returns a placeholder for a document that won't be read, because drawing and sealing a document takes a tenth of a second. */
-async function blank(): Promise<Uint8Array> {
-  return Promise.resolve(Buffer.from('%PDF-1.7\n%%EOF\n'));
 }

@@ -98,7 +98,7 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
     <h2>Details</h2>
     <div class="card">${facts(details(one))}</div>
     <h2>Emails</h2>
-    ${mailTable(mails, 'None. Signers are emailed when the envelope is sent.')}
+    ${mailTable(mails, records.envelopes, 'None. Signers are emailed when the envelope is sent.')}
     <h2>Webhooks</h2>
     ${deliveryTable(
       deliveries,

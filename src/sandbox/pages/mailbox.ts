@@ -1,5 +1,8 @@
 import { html } from 'hono/html';
-import type { MailRecord } from '../model.ts';
+import type { SandboxMail } from '../embed-model.ts';
+import type { EnvelopeRecord, MailRecord } from '../model.ts';
+import { subjectOf } from '../service/engine/mails.ts';
+import type { StoreState } from '../service/store/state.ts';
 import { CREATE_COMMAND, dateTime, empty, type Paged, table, when } from './layout.ts';
 
 const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
@@ -15,32 +18,41 @@ export function newestFirst(mails: readonly MailRecord[]): MailRecord[] {
 }
 
 /** Returns the list of emails that the service would have sent. */
-export function mailbox(page: Paged<MailRecord>, to: string) {
+export function mailbox(page: Paged<MailRecord>, envelopes: Envelopes, to: string) {
   return html`<h1>Mailbox</h1>
     <form method="get" class="row search" role="search">
       <input type="search" id="to" name="to" value="${to}" aria-label="Filter by recipient" placeholder="Filter by recipient" autocomplete="off" />
       <button class="main">Filter</button>
       ${to === '' ? '' : html`<a href="/mailbox">Clear</a>`}
     </form>
-    ${mailTable(page.shown, to === '' ? NO_MAILS : empty('No emails to this recipient'))} ${page.links}`;
+    ${mailTable(page.shown, envelopes, to === '' ? NO_MAILS : empty('No emails to this recipient'))} ${page.links}`;
 }
 
-export function mailTable(mails: readonly MailRecord[], whenEmpty: ReturnType<typeof empty> | string) {
+type Envelopes = StoreState['envelopes'];
+
+export function mailTable(
+  mails: readonly MailRecord[],
+  envelopes: Envelopes,
+  whenEmpty: ReturnType<typeof empty> | string,
+) {
+  const subject = ({ kind, envelopeId }: MailRecord) => {
+    const envelope: EnvelopeRecord | undefined = envelopes.get(envelopeId);
+    return envelope === undefined ? '' : subjectOf(kind, envelope);
+  };
   const rows = mails.map((mail) => [
     when(mail.at),
     mail.to,
-    html`<a href="/mailbox/${mail.id}" dir="auto">${mail.subject}</a>`,
+    html`<a href="/mailbox/${mail.id}" dir="auto">${subject(mail)}</a>`,
   ]);
   return table(['Sent', 'To', 'Subject'], rows, whenEmpty);
 }
 
-/** Returns the page of an email. A signing link of this sandbox becomes a button. */
-export function mailPage(mail: MailRecord, origin: string) {
-  const link = mail.text.split(/\s+/).find((word) => word.startsWith(`${origin}/sign/`));
+/** Returns the page of an email. Its signing link is a button, too. */
+export function mailPage(mail: SandboxMail) {
   return html`<h1 dir="auto">${mail.subject}</h1>
     <p class="quiet">
       To ${mail.to} · ${dateTime(mail.at)} · <a href="/envelopes/${mail.envelopeId}">${mail.envelopeId}</a>
     </p>
     <div class="card mailtext" dir="auto">${mail.text}</div>
-    ${link === undefined ? '' : html`<p><a class="button main" href="${link.slice(origin.length)}">Open and sign</a></p>`}`;
+    ${mail.link === null ? '' : html`<p><a class="button main" href="${new URL(mail.link).pathname}">Open and sign</a></p>`}`;
 }

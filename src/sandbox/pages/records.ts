@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import type { EnvelopeRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
+import { mailView } from '../service/engine/mails.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
@@ -20,13 +21,15 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
     const to = c.req.query('to') ?? '';
     return page(c, {
       title: 'Mailbox',
-      body: mailbox(paged(c, mailsTo(store.state.mails.values(), to)), to),
+      body: mailbox(paged(c, mailsTo(store.state.mails.values(), to)), store.state.envelopes, to),
     });
   });
   app.get('/mailbox/:id', (c) => {
-    const mail = store.state.mails.get(c.req.param('id'));
-    if (mail === undefined) return pageNotFound(c);
-    return page(c, { title: mail.subject, body: mailPage(mail, origin()) });
+    const { mails, envelopes } = store.state;
+    const record = mails.get(c.req.param('id'));
+    if (record === undefined) return pageNotFound(c);
+    const mail = mailView(record, envelopes.get(record.envelopeId), origin());
+    return page(c, { title: mail.subject, body: mailPage(mail) });
   });
   app.get('/deliveries', (c) => {
     const deliveries = [...store.state.deliveries.values()].toReversed();

@@ -11,7 +11,7 @@ import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import type { ReportFailure } from './base/failure-reporter.ts';
-import { errorResponse, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
+import { errorResponse, loggedPath, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 
 /** Returns the app that handles all requests to the service: the API, the control plane, the pages, and the API documents. */
@@ -24,8 +24,7 @@ export function webApp(options: RouteOptions & ControlOptions & PagesOptions): H
     c.header('Cache-Control', 'no-store');
     await next();
     if (c.error && c.res.status >= 500)
-      // A path below /sign/ contains a signer's secret token.
-      options.reportFailure(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
+      options.reportFailure(`${c.req.method} ${loggedPath(c.req.path)}`, c.error);
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));

@@ -1,11 +1,4 @@
-import type {
-  EnvelopeRecord,
-  KeyRecord,
-  MailRecord,
-  SignerRecord,
-  SignerStatus,
-  TemplateRecord,
-} from '../../model.ts';
+import type { EnvelopeRecord, KeyRecord, SignerRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 
 /** Returns a template as the API shows it (Template, Template field): without coordinates, and without roles unless chosen. */
@@ -91,13 +84,6 @@ export function keyView(key: KeyRecord, now: number) {
   const status = revokedAt !== null ? 'revoked' : expired ? 'expired' : 'active';
   const times = { createdAt, lastUsedAt, expiresAt, revokedAt };
   return { id, orgId, name, description, prefix, scopes, status, ...times };
-}
-
-/** Returns an email as the control plane shows it, with the signer's link. `origin` is the sandbox's current address. */
-export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined, origin: string) {
-  const signer = envelope?.signers.find((one) => one.id === mail.signerId);
-  const asks = signer !== undefined && (mail.kind === 'request' || mail.kind === 'reminder');
-  return { ...mail, link: asks ? `${origin}/sign/${signer.token}` : null };
 }
 
 export interface PageItems<T> {

@@ -8,7 +8,14 @@ import { readJson } from '../base/json-body.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
-import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
+import {
+  loggedPath,
+  reply,
+  type ServiceContext,
+  type ServiceEnv,
+  unknownRoute,
+  wrongMethod,
+} from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
@@ -146,7 +153,7 @@ function audited({ store, clock, randomId }: RouteOptions) {
       keyId: key?.id ?? null,
       action: c.res.status === 429 ? 'api.rate_limited' : 'api.request',
       method: c.req.method,
-      path: c.req.path,
+      path: loggedPath(c.req.path),
       status: c.res.status,
     };
     store.state.addAudit(value);

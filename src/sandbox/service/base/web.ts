@@ -4,6 +4,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { maskKey } from '../../../kernel/redaction.ts';
 import type { KeyRecord, Visitor } from '../../model.ts';
 import { ApiError, asApiError, errorText, notFound } from './errors.ts';
 
@@ -22,6 +23,11 @@ export interface ServiceEnv {
 }
 
 export type ServiceContext = Context<ServiceEnv>;
+
+/** Returns a path for logs: without the secret token of a signing link, and without an API key that was passed in it. */
+export function loggedPath(path: string): string {
+  return path.replace(/^(\/sign\/).*/, '$1…').replace(/esk_\w+/g, maskKey);
+}
 
 export function visitorOf(c: ServiceContext): Visitor {
   return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };

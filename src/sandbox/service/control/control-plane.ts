@@ -1,14 +1,15 @@
 import type * as z from 'zod';
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord, Visitor } from '../../model.ts';
-import { envelopeView, mailView } from '../api/representation.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord, Visitor } from '../../model.ts';
+import { envelopeView } from '../api/representation.ts';
 import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { bodies } from '../base/validation.ts';
 import type { Engine } from '../engine/engine.ts';
+import { mailView } from '../engine/mails.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
@@ -133,11 +134,6 @@ export class ControlPlane {
     await engine.catchUp();
     const byAge = [...store.state.envelopes.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     return byAge.map((envelope) => this.#shown(envelope));
-  }
-
-  /** Returns every template, with the positions of its fields, which the API doesn't return. */
-  templates(): TemplateRecord[] {
-    return [...this.#options.store.state.templates.values()];
   }
 
   async envelope(id: string) {

@@ -243,8 +243,8 @@ export class Engine {
 
   /** Stores a step and sends its webhooks. */
   #commit(step: lifecycle.LifecycleStep): EnvelopeRecord {
-    const { store, sender, origin, randomId } = this.#options;
-    const facts = { origin: origin(), randomId, rules: this.#rules };
+    const { store, sender, randomId } = this.#options;
+    const facts = { randomId, rules: this.#rules };
     const { changes, deliveries } = outcomeOf(step, facts);
     store.commit(changes);
     this.#setAlarm();

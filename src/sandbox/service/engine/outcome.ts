@@ -1,14 +1,12 @@
-import { inUtc, longDay } from '../../documents/drawing/times.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
+import type { DeliveryRecord } from '../../model.ts';
 import type { Rules } from '../base/choices.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import { type EventDraft, payloadText } from './events.ts';
-import type { LifecycleStep, MailDraft } from './lifecycle.ts';
-import { signerOf } from './predicates.ts';
+import type { LifecycleStep } from './lifecycle.ts';
+import { composeMail } from './mails.ts';
 
 interface OutcomeFacts {
-  origin: string;
   randomId: RandomId;
   rules: Rules;
 }
@@ -25,7 +23,9 @@ export function outcomeOf(
   const deliveries = url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, facts));
   const changes: StoreChange[] = [
     { kind: 'envelope', value: envelope },
-    ...mails.map((draft): StoreChange => ({ kind: 'mail', value: composeMail(envelope, draft, facts) })),
+    ...mails.map(
+      (draft): StoreChange => ({ kind: 'mail', value: composeMail(envelope, draft, facts.randomId) }),
+    ),
     ...deliveries.map((value): StoreChange => ({ kind: 'delivery', value })),
   ];
   return { changes, deliveries };
@@ -55,47 +55,3 @@ function newDelivery(
     body: payloadText(draft, `evt_${randomId(10, 'evt')}`, rules),
   };
 }
-
-function composeMail(
-  envelope: EnvelopeRecord,
-  { kind, signerId }: MailDraft,
-  { origin, randomId }: OutcomeFacts,
-): MailRecord {
-  const { email, name, token } = signerOf(envelope, signerId);
-  const { subject, lines } = wording(kind, envelope, `${origin}/sign/${token}`);
-  return {
-    id: `mail_${randomId(10, 'mail')}`,
-    at: envelope.history.at(-1)?.at ?? envelope.createdAt,
-    kind,
-    envelopeId: envelope.id,
-    signerId,
-    to: email,
-    subject,
-    text: [`Hello ${name},`, ...lines].join('\n\n'),
-  };
-}
-
-function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: string) {
-  const { subject, message, templateName, expiresAt } = envelope;
-  if (kind !== 'request' && kind !== 'reminder') {
-    const [news, text] = NEWS[kind];
-    return { subject: `${news}: ${subject}`, lines: [text(templateName)] };
-  }
-  const lines = [
-    `Open and sign "${templateName}" here:\n${link}`,
-    `Sign by ${longDay(expiresAt)}. The link expires at ${inUtc(expiresAt)}.`,
-  ];
-  return {
-    subject: kind === 'reminder' ? `Reminder: ${subject}` : subject,
-    lines: message === '' ? lines : [message, ...lines],
-  };
-}
-
-type News = Exclude<MailRecord['kind'], 'request' | 'reminder'>;
-
-const NEWS: Record<News, [subject: string, text: (template: string) => string]> = {
-  completed: ['Completed', (template) => `Everyone has signed "${template}".`],
-  declined: ['Declined', (template) => `"${template}" was declined by a signer.`],
-  cancelled: ['Canceled', (template) => `The request to sign "${template}" was canceled.`],
-  expired: ['Expired', (template) => `The request to sign "${template}" has expired.`],
-};

@@ -22,7 +22,6 @@ export interface EnvelopeFacts {
   orgId: string;
   template: TemplateRecord;
   now: number;
-  origin: string;
   /** Returns the same IDs for the same seed, so that links and IDs stay the same after a reset. */
   randomId: RandomId;
 }

@@ -99,7 +99,7 @@ function envelopesIn(
   loading: Loading,
   templates: ReadonlyMap<string, TemplateRecord>,
 ): { id: string; changes: StoreChange[] }[] {
-  const { seed, store, clock, origin, report } = loading;
+  const { seed, store, clock, report } = loading;
   const seen = new Set<string>();
   const now = clock.now();
   return (seed.envelopes ?? []).flatMap((wanted, index) => {
@@ -115,7 +115,7 @@ function envelopesIn(
     }
     const randomId = envelopeIds(`envelope ${wanted.id}`, loading);
     try {
-      const changes = seededEnvelope(wanted, { orgId, template, now, origin: origin(), randomId });
+      const changes = seededEnvelope(wanted, { orgId, template, now, randomId });
       return [{ id: wanted.id, changes }];
     } catch (error) {
       if (!(error instanceof SeedProblem)) throw error;
