@@ -12,16 +12,12 @@ import {
   isPending,
   isTerminal,
 } from '../kernel/vocabulary.ts';
+import type { LoggedWrite } from '../log/logged-write.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles, NO_ROLES } from './completeness.ts';
-import { signersNamed, whoseTurn } from './named-signer.ts';
-import { type ReminderTimes, readReminderTimes, recentReminders } from './reminder-times.ts';
-import {
-  type ActionReport,
-  findDue,
-  type ReminderPlace,
-  remindWithGap,
-  withReminderLog,
-} from './reminders.ts';
+import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
+import { ReminderTimes, recentReminders } from './reminder-times.ts';
+import { type ActionReport, findDue, remindWithGap } from './reminders.ts';
 import { cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
 /**
@@ -50,7 +46,10 @@ export interface ActionContext {
   client: Client;
   signal: AbortSignal;
   rolesOf: (templateId: string) => Promise<KnownRoles>;
-  reminders: ReminderPlace;
+  /** The log of writes of this machine. */
+  memory: WriteMemory;
+  /** Reads the reminders in it. */
+  readReminders: () => Promise<LoggedWrite[]>;
 }
 
 export function sendAction({ client, signal, rolesOf }: ActionContext): EnvelopeAction {
@@ -126,13 +125,16 @@ interface RemindOptions {
 }
 
 export function remindAction(
-  { client, signal, reminders }: ActionContext,
+  { client, signal, memory, readReminders }: ActionContext,
   { signersOf, gapMs, reportsRecent }: RemindOptions,
 ): EnvelopeAction {
   let reading: Promise<ReminderTimes | undefined> | undefined;
-  let firstRead: Promise<unknown> | undefined;
+  // If the log can't be read, no warning is shown.
   const readTimes = () => {
-    reading ??= readReminderTimes(reminders.folder, reminders.account).catch(() => undefined);
+    reading ??= readReminders().then(
+      (writes) => new ReminderTimes(writes),
+      () => undefined,
+    );
     return reading;
   };
   return {
@@ -146,15 +148,13 @@ export function remindAction(
       (envelope.signers ?? []).filter(isPending),
     async findProblems(id, read) {
       if (!reportsRecent) return [];
-      // If the log can't be read, no warning is shown.
       const times = await readTimes();
-      const [signer, ...others] = signersOf(id) ?? [];
-      const email = signer?.includes('@') && others.length === 0 ? signer : undefined;
-      if (!times?.lastOf(id, email)) return [];
+      if (!times?.lastOf(id)) return [];
       // Reminders are dated by the service's clock, which only a response shows.
-      firstRead ??= read().catch(() => undefined);
-      await firstRead;
-      const texts = recentReminders(times, id, email, client.serviceClock.now());
+      const envelope = (await read().catch(() => undefined)) ?? { id };
+      const [signer, ...others] = signersOf(id) ?? [];
+      const [one] = signer === undefined || others.length > 0 ? [] : findSigners(envelope, signer);
+      const texts = recentReminders(times, envelope, one?.id ?? undefined, client.serviceClock.now());
       return texts.map((text) => ({ weight: 'odd', text }));
     },
     findSkip:
@@ -165,10 +165,7 @@ export function remindAction(
             const reminder = { id: envelope.id, signers: signersOf(envelope.id), gapMs };
             return times && findDue(times, envelope, reminder, client.serviceClock.now()).skip;
           },
-    run: (work) =>
-      withReminderLog(reminders, { required: gapMs > 0 }, (log) =>
-        work((id) => remindWithGap(client, log, { id, signers: signersOf(id), gapMs }, signal)),
-      ),
+    run: (work) => work((id) => remindWithGap(client, memory, { id, signers: signersOf(id), gapMs }, signal)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
+import { memoryOf } from '../support/recording.ts';
 import {
   askedBy,
   madeFor,
@@ -18,14 +19,18 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 /** A client that runs a function right before this request. */
-function meanwhile(what: 'create' | 'cancel' | 'send', happens: () => Promise<unknown>): Client {
-  const { envelopes } = rig.client;
+function meanwhile(
+  what: 'create' | 'cancel' | 'send',
+  happens: () => Promise<unknown>,
+  client: Client = rig.client,
+): Client {
+  const { envelopes } = client;
   const then = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     if (name === what) await happens();
     return work();
   };
   return {
-    ...rig.client,
+    ...client,
     envelopes: {
       ...envelopes,
       create: (...args) => then('create', () => envelopes.create(...args)),
@@ -35,7 +40,7 @@ function meanwhile(what: 'create' | 'cancel' | 'send', happens: () => Promise<un
   };
 }
 const runWith = (client: Client, id: string, evenIfSigned = false) =>
-  replaceOnce({ client, folder: rig.folder }, requestFor(id, { evenIfSigned }));
+  replaceOnce({ client, memory: rig.memory }, requestFor(id, { evenIfSigned }));
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
 describe('events during a replacement', () => {
@@ -150,11 +155,13 @@ describe('two machines that replace the same envelope', () => {
         arrived.push(resolve);
         if (arrived.length === 2) for (const go of arrived) go();
       });
-    return [meanwhile('create', both), meanwhile('create', both)];
+    const on = (machine: string) => meanwhile('create', both, rig.clientWith(machineOf(machine)));
+    return [on('one'), on('other')];
   };
+  const machineOf = (machine: string) => memoryOf(`${rig.folder}/${machine}`, rig.client.clock);
   const runOn = (machine: string, client: Client, id: string, to = 'ada@example.com') =>
     replaceOnce(
-      { client, folder: `${rig.folder}/${machine}` },
+      { client, memory: machineOf(machine) },
       requestFor(id, { changes: { signers: [`adda@example.com=${to}`] } }),
     );
 
@@ -238,8 +245,8 @@ describe('a service with minimal responses', () => {
     try {
       const { id } = await wrongOne(little, 'SENT');
       const first = await replaceOnce(little, requestFor(id, { draft: true }));
-      const folder = `${little.folder}/other`;
-      const done = await replaceOnce({ client: little.client, folder }, requestFor(id));
+      const memory = memoryOf(`${little.folder}/other`, little.client.clock);
+      const done = await replaceOnce({ client: little.clientWith(memory), memory }, requestFor(id));
       expect([done.new.id, done.old.status, done.new.status]).toEqual([first.new.id, 'CANCELLED', 'SENT']);
       expect(done.new.signers).toHaveLength(2);
     } finally {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
+import { contentOf } from '../../src/log/keys.ts';
 
 const ada = { email: 'ada@example.com', name: 'Ada' };
 const of = (signers: Parameters<typeof contentOf>[0]['signers'], templateId = 'tmpl_1') =>

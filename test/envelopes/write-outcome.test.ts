@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { requestIdsInMemory } from '../../src/envelopes/request-ids/request-ids.ts';
 import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
 import { actWithOutcome } from '../../src/envelopes/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
+import { ProcessMemory } from '../../src/log/write-memory.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
@@ -50,7 +50,7 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
 
 describe('a create', () => {
   const settle = async (client: ReturnType<typeof clientFor>, signal?: AbortSignal) => {
-    const options = { ids: requestIdsInMemory(client), rerun: false, signal };
+    const options = { memory: new ProcessMemory(), rerun: false, signal };
     try {
       const { envelope, by } = await createEnvelope(client, { ...body, metadata: mine }, options);
       return { kind: 'settled', by, value: envelope };

@@ -24,6 +24,8 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf, mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type EnvelopeStatus, hasSigned } from '../../kernel/vocabulary.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readReminders } from '../../log/read-log.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { type BatchAction, forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
@@ -261,21 +263,13 @@ function more(all: readonly unknown[]): string[] {
 const MAX_IDS = 20;
 
 export async function actionContext(context: Context): Promise<ActionContext> {
-  const { session, terminal, interrupt } = context;
+  const { session, interrupt } = context;
   return {
     client: await session.client(),
     signal: interrupt.signal,
     rolesOf: rolesReader(context),
-    reminders: {
-      folder: stateDir(),
-      account: await session.baseUrl(),
-      clock: session.clock,
-      now: () => session.now(),
-      onUnrecorded: ({ message }) =>
-        terminal.notice(
-          `A reminder can't be recorded, so a later --min-gap can't take it into account. ${message}`,
-        ),
-    },
+    memory: await session.memory(),
+    readReminders: async () => readReminders(logFolder(stateDir()), await session.baseUrl()),
   };
 }
 

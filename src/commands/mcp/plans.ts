@@ -5,10 +5,9 @@ import { withOutcomeCheck } from '../../cli/write.ts';
 import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
-import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
+import { createKey } from '../../log/keys.ts';
 import { actionContext } from '../envelopes/act.ts';
 import { executeCreate } from '../envelopes/create/execute.ts';
 import { withWarning } from '../envelopes/create/view.ts';
@@ -50,11 +49,13 @@ export async function planCreate(
   const body = createBody(wanted, requestId);
   const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
   const client = await context.session.client();
-  const known = await requestIdsIn(stateDir(), client).read(requestId);
+  const memory = await context.session.memory();
+  const { writes } = await memory.find([createKey(client.baseUrl, requestId)]);
+  const [known] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
   const made =
-    known.state === 'made'
+    known !== undefined
       ? [
-          `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
+          `${known} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
         ]
       : [];
   const hint = () =>

@@ -35,7 +35,6 @@ export const replaceFlags = {
   draft: booleanFlag('only create the replacement as a draft; run again without --draft to finish'),
   'even-if-signed': booleanFlag('replace it even if someone has signed and must sign again'),
   'allow-missing-roles': missingRolesFlag,
-  'request-id': textFlag('KEY', 'request ID for the replacement'),
   quiet: booleanFlag("print only the replacement's ID", { char: 'q', exclusive: ['json'] }),
   yes: yesFlag,
   confirm: confirmFlag,

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import type { LoggedAction } from '../log/entry.ts';
+import type { LoggedAction } from './records.ts';
 
 /** The effect of a request, as shown by the request itself. */
 export interface Write {

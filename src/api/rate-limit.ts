@@ -1,4 +1,4 @@
-import { skewOf } from '../service-clock.ts';
+import { skewOf } from './service-clock.ts';
 
 /** The rate-limit headers of a response (API document, Limits). */
 export interface RateLimit {
