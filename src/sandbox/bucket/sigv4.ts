@@ -150,11 +150,7 @@ interface SignedRequest {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /** Returns the canonical request, which both sides hash. `payload` is the value of x-amz-content-sha256. */
-function canonicalRequest(
-  request: SignedRequest,
-  signedHeaders: readonly string[],
-  payload: string,
-): string {
+function canonicalRequest(request: SignedRequest, signedHeaders: readonly string[], payload: string): string {
   const names = [...signedHeaders].sort(compare);
   return [
     request.method,
