@@ -12,7 +12,6 @@ const capabilities = [
   'envelopes',
   'evidence',
   'guards',
-  'log',
   'profiles',
   'sandbox-control',
   'statistics',
@@ -29,8 +28,8 @@ const arrows = {
   completion: ['envelope-index'],
   doctor: ['guards', 'profiles'],
   'envelope-index': ['envelopes'],
-  evidence: ['documents', 'envelopes', 'log', 'webhooks'],
-  guards: ['log', 'profiles'],
+  evidence: ['documents', 'envelopes', 'webhooks'],
+  guards: ['profiles'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait
@@ -107,6 +106,12 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(journal|kernel)/' },
     },
     {
+      name: 'log-imports-api-and-kernel-only',
+      severity: 'error',
+      from: { path: '^src/log/' },
+      to: { path: '^src/', pathNot: '^src/(log|api|kernel)/' },
+    },
+    {
       name: 'capabilities-import-no-terminal',
       severity: 'error',
       from: { path: `^src/(${capabilities.join('|')})/` },
@@ -146,7 +151,7 @@ module.exports = {
       comment: 'commands do not use it, and a program has no terminal',
       severity: 'error',
       from: { path: '^src/client/' },
-      to: { path: '^src/', pathNot: '^src/(client|envelopes|webhooks/receive|api|kernel)/' },
+      to: { path: '^src/', pathNot: '^src/(client|envelopes|webhooks/receive|log|api|kernel)/' },
     },
     {
       name: 'standalone-imports-no-program',

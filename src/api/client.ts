@@ -3,9 +3,8 @@ import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './defaults.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
-import { isPlausibleReset } from './rate/rate-limit.ts';
-import { RateWindow } from './rate/rate-window.ts';
-import { WindowFile } from './rate/window-file.ts';
+import { isPlausibleReset } from './rate-limit.ts';
+import { RateWindow } from './rate-window.ts';
 import { createResources, type ResourceOptions, type Resources } from './resources.ts';
 import { ServiceClock } from './service-clock.ts';
 import {
@@ -21,8 +20,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'>, ResourceOpti
   retries?: number | undefined;
   /** The longest wait for a rate window, in ms. */
   maxWaitMs?: number | undefined;
-  /** Folder in which the processes on this machine share the state of the rate window; without it, requests are not paced. */
-  windowFolder?: string | undefined;
+  /** Delays requests that would exceed the rate window. */
+  isPaced?: boolean | undefined;
   /** The share of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
@@ -34,6 +33,9 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'>, ResourceOpti
 export interface Client extends Resources {
   /** Identifies the account (base URL and key) in local files without revealing the key. */
   account: string;
+  baseUrl: string;
+  /** The time limit of a request, in ms. */
+  timeoutMs: number;
   /** Sends any request, with the retry policy. Writes pass the gate. */
   send: SendRequest;
   writes: () => Promise<WriteGate>;
@@ -66,17 +68,29 @@ export function createClient(options: ClientOptions): Client {
   const send: SendRequest = async (request) =>
     isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
   const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
-  const { clock, graceMs = 0 } = options;
+  const { baseUrl, clock, graceMs = 0, timeoutMs } = options;
   const account = accountOf(options.baseUrl, options.apiKey);
   const resources = createResources(send, options);
-  return { account, ...resources, send, writes, checkWrites, clock, serviceClock, graceMs, window };
+  return {
+    account,
+    baseUrl,
+    timeoutMs,
+    ...resources,
+    send,
+    writes,
+    checkWrites,
+    clock,
+    serviceClock,
+    graceMs,
+    window,
+  };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {
-  if (options.windowFolder === undefined) return undefined;
+  if (!options.isPaced) return undefined;
   return new RateWindow({
     clock: options.clock,
-    counter: new WindowFile(options.windowFolder, options.baseUrl, options.apiKey),
+    random: options.random ?? Math.random,
     reserve: options.reserve ?? 0,
     maxWaitMs: options.maxWaitMs ?? MAX_RATE_WAIT_MS,
     onWait: options.onWait,
@@ -153,7 +167,8 @@ function rateWait(error: ServiceError, backOff: number, options: RetryOptions): 
   const { resetAt } = error;
   const hasReset = resetAt !== undefined && isPlausibleReset(resetAt, now);
   const untilReset = hasReset ? resetAt - now + RESET_MARGIN_MS : backOff;
-  const ms = Math.max(untilReset, error.retryAfterMs ?? 0, BASE_MS);
+  // Retry-After is about this refusal; the window may have room.
+  const ms = Math.max(error.retryAfterMs ?? untilReset, BASE_MS);
   return ms > options.maxWaitMs ? undefined : ms;
 }
 

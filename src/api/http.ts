@@ -5,8 +5,9 @@ import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
-import { type RateLimit, readRateLimit } from './rate/rate-limit.ts';
-import type { RateWindow } from './rate/rate-window.ts';
+import type { Once } from './once.ts';
+import { type RateLimit, readRateLimit } from './rate-limit.ts';
+import type { RateWindow } from './rate-window.ts';
 import { errorResponseSchema, matches } from './schemas.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
@@ -23,6 +24,10 @@ export interface HttpRequest {
   /** JSON text to send as is, instead of `body`. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** What may happen only once, for the gate of writes. */
+  once?: Once | undefined;
+  /** Called before each attempt, after the wait for the rate limit. Nothing is sent if it fails. */
+  beforeAttempt?: (() => Promise<void>) | undefined;
   /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */
   onSend?: (() => void) | undefined;
   /** Called for every response, including refusals. */
@@ -93,7 +98,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       throw new UsageError(`This command is read-only, so ${request.method} ${request.path} was not sent.`, {
         hint: 'This is a bug. Report it with the output of --debug.',
       });
-    const counted = await options.window?.acquire(request.signal);
+    await options.window?.acquire(request.signal);
     const requestBody = request.body === undefined ? request.bodyText : JSON.stringify(request.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
@@ -106,8 +111,10 @@ export function createHttp(options: HttpOptions): SendRequest {
       responseBody: undefined,
       error: undefined,
     };
-    const over = options.onRequest?.(isRead(request.method));
+    let over: (() => void) | undefined;
     try {
+      await request.beforeAttempt?.();
+      over = options.onRequest?.(isRead(request.method));
       const raw = await exchange(url, request, requestBody, options, connections);
       entry.status = raw.status;
       entry.responseBody = raw.text;
@@ -121,7 +128,7 @@ export function createHttp(options: HttpOptions): SendRequest {
     } finally {
       over?.();
       entry.ms = options.clock.now() - started;
-      options.window?.observe(counted, entry.rate, entry.status === 429);
+      options.window?.observe(entry.rate, entry.status === 429);
       options.trace?.(entry);
     }
   };

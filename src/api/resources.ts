@@ -1,6 +1,7 @@
 import { isNotFound, ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
 import { kindOf } from '../kernel/options.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
+import type { Once } from './once.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import {
@@ -96,8 +97,10 @@ export function createResources(
     action: string,
     body: Record<string, string> | undefined,
     signal: AbortSignal | undefined,
+    once?: Once,
   ) {
-    const request = { method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal } as const;
+    const path = pathOf(id, action);
+    const request = { method: 'POST', path, ...(body ? { body } : {}), signal, once } as const;
     const response = await send(request).catch(throwFor('envelope', id));
     if (!matches(resourceResponseSchema, response.body)) return undefined;
     const { data } = response.body;
@@ -151,8 +154,8 @@ export function createResources(
     },
     get: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
-    create: (body: CreateEnvelopeBody, signal?: AbortSignal) =>
-      one({ method: 'POST', path: '/esign/envelopes', body, signal }).catch(
+    create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: Once) =>
+      one({ method: 'POST', path: '/esign/envelopes', body, signal, once }).catch(
         throwFor('template', body.templateId),
       ),
     /**
@@ -162,8 +165,8 @@ export function createResources(
     send: (id: string, signal?: AbortSignal) => act(id, '/send', undefined, signal),
     cancel: (id: string, reason?: string, signal?: AbortSignal) =>
       act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
-    remind: (id: string, signerId?: string, signal?: AbortSignal) =>
-      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
+    remind: (id: string, signerId?: string, signal?: AbortSignal, once?: Once) =>
+      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal, once),
   };
   return { templates, envelopes };
 }

@@ -1,4 +1,4 @@
-import type { RateReading } from '../api/rate/rate-window.ts';
+import type { RateReading } from '../api/rate-window.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
 /** The length of the rate window according to the API document, in ms. */
@@ -19,7 +19,7 @@ export function timeByWindow(
 ): number | undefined {
   if (reading === undefined) return undefined;
   if (requests <= reading.free) return 0;
-  const untilReset = Math.max(0, (reading.resetAt ?? now) - now);
+  const untilReset = Math.max(0, reading.resetAt - now);
   const perWindow = Math.max(1, Math.floor(reading.limit * (1 - reserve)));
   const hasJustBegun = reading.free >= perWindow - NEW_WINDOW_REQUESTS;
   const further = Math.ceil((requests - reading.free) / perWindow) - 1;

@@ -1,11 +1,11 @@
 import type { Envelope } from '../api/schemas.ts';
-import { markedEnvelopes, readIfExists } from '../envelopes/marked-envelopes.ts';
+import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
+import { markedEnvelopes } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
-import type { KnownRequest } from '../envelopes/request-ids/request-ids.ts';
-import { contentOf, hasSameContent, isOtherContent } from '../envelopes/request-ids/same-content.ts';
-import { msUntilListed, searchUntilListed } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
+import { contentOf } from '../log/keys.ts';
+import type { LoggedWrite } from '../log/logged-write.ts';
 import { endedMessage } from './lookup/known-rows.ts';
 import { isOf } from './lookup/survey.ts';
 import type { BulkRow } from './rows/row.ts';
@@ -40,43 +40,35 @@ export async function refuseUsedId(
 }
 
 /**
- * Settles a row from this machine's record of its request ID: `create`, another run, or an earlier process may have created its
- * envelope. Returns false when it is certain that none did.
+ * Resolves a row by the log: `create`, another run, or an earlier process may have created its envelope. Returns false when it is
+ * certain that this write created none; another one may have.
  */
-export async function resolveByRequestId(
+export async function resolveByLog(
   session: BulkSession,
   row: BulkRow & { requestId: string },
-  known: KnownRequest,
+  write: LoggedWrite,
 ): Promise<boolean> {
-  const isRecorded = 'content' in known && known.content !== '';
-  if (isOtherContent(known, contentOf(row.envelope))) {
-    await refuseUsedId(session, row, known.state === 'made' ? known.envelopeId : undefined);
-    return true;
+  const { client, memory } = session.options;
+  const { requestId } = row;
+  const isOpen = write.state !== 'done';
+  // This session has searched the list since.
+  if (isOpen && session.resolvedIds.has(requestId)) {
+    await recordAbsent(memory, write, client);
+    return false;
   }
-  const envelope = await findRecorded(session, row.requestId, known);
+  const envelope = await session.retryAfterOutage(() =>
+    resolveEarlier(client, write, { requestId, memory, signal: session.signal }),
+  );
   if (envelope === undefined) return false;
-  if (!isRecorded && !hasSameContent(envelope, row.envelope)) await refuseUsedId(session, row, envelope.id);
-  else if (isVoid(envelope)) await session.failed(row, ended(row.requestId, envelope));
-  else await recordOutcome(session, row.row, envelope);
+  // The recorded envelope may have been the second of two drafts.
+  const live = isVoid(envelope)
+    ? await session.retryAfterOutage(() => findLive(session, requestId))
+    : undefined;
+  const kept = live ?? envelope;
+  if (write.intent.content !== contentOf(row.envelope)) await refuseUsedId(session, row, kept.id);
+  else if (isVoid(kept)) await session.failed(row, ended(requestId, kept));
+  else await recordOutcome(session, row.row, kept);
   return true;
-}
-
-async function findRecorded(
-  session: BulkSession,
-  requestId: string,
-  known: KnownRequest,
-): Promise<Envelope | undefined> {
-  const { signal } = session;
-  const { client } = session.options;
-  if (known.state === 'made') {
-    const made = await session.retryAfterOutage(() => readIfExists(client, known.envelopeId, signal));
-    if (made === undefined || !isVoid(made)) return made;
-    // The recorded envelope may have been the second of two drafts.
-    return (await session.retryAfterOutage(() => findLive(session, requestId))) ?? made;
-  }
-  if (known.state === 'new' || session.resolvedIds.has(requestId)) return undefined;
-  const msLeft = () => msUntilListed(client, known);
-  return session.retryAfterOutage(() => searchUntilListed(client, requestId, { signal, msLeft }));
 }
 
 async function findLive({ options, signal }: BulkSession, requestId: string): Promise<Envelope | undefined> {

@@ -1,11 +1,20 @@
+import type { Once } from '../api/once.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
-import { contentOf } from '../envelopes/request-ids/same-content.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
-import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
+import {
+  EsignError,
+  isAmbiguous,
+  isRefusedByState,
+  NetworkError,
+  ServiceError,
+  SupersededError,
+} from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
-import { resolveByRequestId } from './row-outcome.ts';
+import { contentOf, createKey } from '../log/keys.ts';
+import { mayHaveCreated } from '../log/logged-write.ts';
+import { resolveByLog } from './row-outcome.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { BulkSession } from './session.ts';
@@ -24,21 +33,25 @@ export async function processRow(session: BulkSession, row: BulkRow): Promise<vo
  */
 export async function createRow(session: BulkSession, row: BulkRow): Promise<boolean> {
   const { requestId } = row;
-  if (requestId === undefined) return (await create(session, row)) !== undefined;
-  const { ids } = session.options;
-  const request = await ids.lock(requestId, session.signal);
-  try {
-    if (await resolveByRequestId(session, { ...row, requestId }, request.known)) return false;
-    await request.asked(contentOf(row.envelope));
-    session.resolvedIds.add(requestId);
-    const envelope = await create(session, row);
-    if (envelope !== undefined) await request.made(envelope.id);
-    else if (session.run.state.of(row.row) === 'failed') await request.refused();
-    else await request.lost();
-    return envelope !== undefined;
-  } finally {
-    await request.release();
+  if (requestId === undefined) return isEnvelope(await create(session, row));
+  const { memory, client } = session.options;
+  const once = { key: createKey(client.baseUrl, requestId), content: contentOf(row.envelope) };
+  for (;;) {
+    const { writes } = await memory.find([once.key]);
+    const first = writes.find(mayHaveCreated);
+    if (first === undefined) {
+      session.resolvedIds.add(requestId);
+      const created = await create(session, row, once);
+      if (created !== 'superseded') return isEnvelope(created);
+    } else if (await resolveByLog(session, { ...row, requestId }, first)) return false;
   }
+}
+
+/** `superseded`: the log has an earlier create with the row's request ID. */
+type Attempt = Envelope | 'superseded' | undefined;
+
+function isEnvelope(attempt: Attempt): attempt is Envelope {
+  return attempt !== undefined && attempt !== 'superseded';
 }
 
 /** Returns the body of a row's envelope, including the metadata that identifies the run and the row. */
@@ -54,9 +67,9 @@ function bodyOf(row: BulkRow, { run: { state }, options }: BulkSession): CreateE
  * Creates a row's envelope and records it. Returns undefined when it failed or its outcome is unknown. Retried only when that is
  * safe.
  */
-async function create(session: BulkSession, row: BulkRow): Promise<Envelope | undefined> {
-  const envelope = await requestCreate(session, row);
-  if (envelope === undefined) return undefined;
+async function create(session: BulkSession, row: BulkRow, once?: Once): Promise<Attempt> {
+  const envelope = await requestCreate(session, row, once);
+  if (!isEnvelope(envelope)) return envelope;
   const { mode } = session.run.state.head;
   // Record the draft on disk before it is sent. Otherwise, a sent envelope that the list doesn't show yet couldn't be found
   // again.
@@ -65,7 +78,7 @@ async function create(session: BulkSession, row: BulkRow): Promise<Envelope | un
   return envelope;
 }
 
-async function requestCreate(session: BulkSession, row: BulkRow): Promise<Envelope | undefined> {
+async function requestCreate(session: BulkSession, row: BulkRow, once?: Once): Promise<Attempt> {
   const { state } = session.run;
   const { client } = session.options;
   const body = bodyOf(row, session);
@@ -73,7 +86,7 @@ async function requestCreate(session: BulkSession, row: BulkRow): Promise<Envelo
     try {
       const begin = (signal: AbortSignal) => {
         state.mark(row.row, 'maybe');
-        return client.envelopes.create(body, signal);
+        return client.envelopes.create(body, signal, once);
       };
       return await session.request(begin, { begins: true });
     } catch (error) {
@@ -82,6 +95,7 @@ async function requestCreate(session: BulkSession, row: BulkRow): Promise<Envelo
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');
+      if (error instanceof SupersededError) return 'superseded';
       // The request never reached the service, so retry it once there is a network.
       if (error instanceof NetworkError) continue;
       const own = session.requireRowError(error);

@@ -1,6 +1,5 @@
 import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
-import type { RequestIds } from '../envelopes/request-ids/request-ids.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import {
   EsignError,
@@ -10,6 +9,7 @@ import {
   ServiceError,
   StoppedError,
 } from '../kernel/errors.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
 import { FAILURES_ALIKE } from './defaults.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
@@ -32,7 +32,8 @@ export type FailedRow = Pick<BulkRow, 'row' | 'requestId'> & { envelope?: BulkRo
 export interface RunOptions {
   client: Client;
   /** The records of request IDs, for rows with their own request ID. */
-  ids: RequestIds;
+  /** The log of writes, which knows the request IDs that were used on this machine. */
+  memory: WriteMemory;
   /** The maximum number of concurrent requests. */
   concurrency: number;
   /** The secret for rows with a webhook URL. */

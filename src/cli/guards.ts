@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { isLoopback } from '../api/base-url.ts';
 import type { OpenGate } from '../api/write-gate.ts';
 import { guardedGate, readOnlyGate } from '../guards/gate.ts';
@@ -7,8 +6,9 @@ import { readPolicy } from '../guards/policy.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/files/paths.ts';
-import { logFolder } from '../log/files.ts';
-import { WriteLog } from '../log/write-log.ts';
+import { userName } from '../kernel/process/user-name.ts';
+import { LogFolder, logFolder } from '../log/log-folder.ts';
+import { NO_MEMORY } from '../log/write-memory.ts';
 import { requireConnection, type Settings } from '../profiles/resolve.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
 import type { CommandTerminal } from './terminal.ts';
@@ -16,6 +16,7 @@ import type { CommandTerminal } from './terminal.ts';
 /** The parts of a session that are needed here. The session itself can't be imported, because it loads this module. */
 interface Connection {
   clock: Clock;
+  now(): number;
   sandbox(): Promise<SandboxControl>;
 }
 
@@ -61,9 +62,11 @@ export async function gateOf(
       given: confirm,
       ask: terminal.canAsk && !terminal.json ? askName : undefined,
     },
-    log: isDryRun ? { append: () => Promise.resolve() } : new WriteLog(logFolder(stateDir()), session.clock),
+    memory: isDryRun ? NO_MEMORY : new LogFolder(logFolder(stateDir()), session.clock),
+    timeoutMs: settings.timeoutMs.value,
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
     clock: session.clock,
+    serviceNow: () => session.now(),
     signal,
     onIncomplete: (error) =>
       terminal.notice(`The request succeeded, but its log entry is incomplete. ${sentenceOf(error)}`),
@@ -76,8 +79,8 @@ export async function sandboxGateOf(settings: Settings, session: Connection): Pr
 }
 
 async function askName(name: string): Promise<string> {
-  const { ask } = await import('./prompts/prompts.ts');
-  return ask((conversation) => conversation.line(`Type ${name} to confirm:`));
+  const { askText } = await import('./prompts/prompts.ts');
+  return askText(`Type ${name} to confirm:`);
 }
 
 /** Returns the name of the profile or, without one, the host. */
@@ -85,13 +88,4 @@ function namesOf({ profileName, baseUrl }: Settings): [string, ...string[]] {
   if (profileName !== undefined) return [profileName.value];
   const { hostname = '', host = '' } = baseUrl === undefined ? {} : new URL(baseUrl.value);
   return [hostname, host];
-}
-
-/** Returns the user's name, or the numeric ID if the system has no name for it. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
-  }
 }

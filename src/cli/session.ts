@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
@@ -10,6 +9,7 @@ import { Feed } from '../envelope-index/feed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
 import { startCountdown } from '../output/countdown.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
@@ -127,7 +127,7 @@ export class Session {
     const { feed } = observations;
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
-      windowFolder: join(stateDir(), 'rate'),
+      isPaced: true,
       findSimilarIds: similarIdsFinder(() => this.client(), observations),
       onEnvelope: (seen, alone) => {
         feed?.envelope(seen, alone);
@@ -152,6 +152,12 @@ export class Session {
       isDryRun: dryRun !== undefined,
       signal: dryRun ?? this.#invocation.interrupt.signal,
     });
+  }
+
+  /** Returns the log of writes, to find earlier ones. */
+  async memory(): Promise<WriteMemory> {
+    const { LogFolder, logFolder } = await import('../log/log-folder.ts');
+    return new LogFolder(logFolder(stateDir()), this.clock);
   }
 
   /** Returns the local index of envelopes, or undefined if it is disabled. */

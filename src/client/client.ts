@@ -1,13 +1,17 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
+import { ServiceClock } from '../api/service-clock.ts';
 import { createBody, newRequestId } from '../envelopes/create.ts';
 import { createEnvelope } from '../envelopes/create-once.ts';
-import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/write-outcome.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';
+import { userName } from '../kernel/process/user-name.ts';
+import { LogFolder, logFolder } from '../log/log-folder.ts';
+import { recordingGate } from '../log/recording-gate.ts';
+import { ProcessMemory, type WriteMemory } from '../log/write-memory.ts';
 import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
 import { callOptions, checkNewEnvelope, listOptions, usableKey, usableUserAgent } from './checks.ts';
@@ -157,20 +161,37 @@ export function createClient(options: EsignOptions): Esign {
   checkType('onWait', options.onWait, 'function');
   checkType('insecureHttp', options.insecureHttp, 'boolean');
   checkType('stateDir', options.stateDir, 'string');
+  const { stateDir } = options;
+  const memory = stateDir === undefined ? memoryOfProcess : new LogFolder(logFolder(stateDir), systemClock);
+  const baseUrl = normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp });
+  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
+  const facts = { user: userName(), profile: null, baseUrl, command: 'esign-cli/client' };
+  const serviceClock = new ServiceClock(systemClock);
   const client = createApiClient({
-    baseUrl: normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp }),
+    baseUrl,
+    serviceClock,
     apiKey: usableKey(given('apiKey', options.apiKey)),
-    timeoutMs: options.timeoutMs ?? REQUEST_TIMEOUT_MS,
+    timeoutMs,
+    gate: async () =>
+      recordingGate({
+        memory,
+        facts,
+        clock: systemClock,
+        serviceNow: () => serviceClock.now(),
+        timeoutMs,
+        onIncomplete: () => undefined,
+      }),
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
     userAgent: usableUserAgent(options.userAgent),
     clock: systemClock,
   });
-  const { stateDir } = options;
-  const ids = stateDir === undefined ? requestIdsInMemory(client) : requestIdsIn(stateDir, client);
-  return { templates: templatesOf(client), envelopes: envelopesOf(client, ids) };
+  return { templates: templatesOf(client), envelopes: envelopesOf(client, memory) };
 }
+
+/** Shared by all clients of the process, because two clients for the same service must not create the same envelope. */
+const memoryOfProcess = new ProcessMemory();
 
 /** Returns the value of a required option. It is usually missing because an environment variable is not set. */
 function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
@@ -187,7 +208,7 @@ function templatesOf({ templates }: Client): EsignTemplates {
   };
 }
 
-function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
+function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
   const { envelopes } = client;
   return {
     list: (options) => envelopes.list(listOptions(options)),
@@ -200,7 +221,7 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
       const { requestId: given, signal } = callOptions(callerOptions);
       checkNewEnvelope(input);
       const requestId = given ?? newRequestId();
-      const options = { ids, rerun: given !== undefined, signal };
+      const options = { memory, rerun: given !== undefined, signal };
       return {
         ...(await outcomeOf(createEnvelope(client, createBody(input, requestId), options))),
         requestId,
@@ -214,7 +235,7 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
     async remind(id, options) {
       const { signer, signal } = callOptions(options);
       if (signer !== undefined) checkType('signer', signer, 'string', { isRequired: true });
-      return outcomeOf(remindEnvelope(client, id, signer, signal));
+      return outcomeOf(remindEnvelope(client, id, signer, { signal }));
     },
   };
 }

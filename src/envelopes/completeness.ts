@@ -17,10 +17,10 @@ export interface KnownRoles {
 /** A probable mistake to report before an envelope is created, sent, canceled, or reminded. */
 export interface EnvelopeProblem {
   /**
-   * `wrong`: the service would refuse it. `incomplete`: the user has to confirm, for example a role without a signer. `odd`: may be
-   * intended.
+   * `wrong`: the service would refuse it. `incomplete`: the user has to confirm with a flag of its own, for example a role without a
+   * signer. `destructive`: the user has to confirm, as with `--yes`. `odd`: may be intended.
    */
-  weight: 'wrong' | 'incomplete' | 'odd';
+  weight: 'wrong' | 'incomplete' | 'destructive' | 'odd';
   text: string;
 }
 

@@ -1,58 +1,10 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Template } from '../api/schemas.ts';
+import type { Envelope } from '../api/schemas.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import type { EnvelopeInput } from './create.ts';
 import { replacedBy } from './replace/find.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
-/** An envelope that is being composed. */
-export interface Composition {
-  template?: Template | undefined;
-  /** The known roles of the template. Each gets one signer. */
-  roles: string[];
-  signers: SignerInput[];
-  order?: 'PARALLEL' | 'SEQUENTIAL' | undefined;
-  subject?: string | undefined;
-  message?: string | undefined;
-}
-
-export const PARTS = ['template', 'signers', 'order', 'subject', 'message'] as const;
-export type CompositionPart = (typeof PARTS)[number];
-
-/** Sets the signing order; without `turns`, all sign at the same time. Signers keep their positions in the list. */
-export function setOrder(composition: Composition, turns: readonly SignerInput[] | undefined): void {
-  composition.order = turns === undefined ? 'PARALLEL' : 'SEQUENTIAL';
-  composition.signers = composition.signers.map((signer) => {
-    const { order: _, ...rest } = signer;
-    return turns === undefined ? rest : { ...rest, order: turns.indexOf(signer) + 1 };
-  });
-}
-
-/** Numbers the signers of a sequential envelope. Those without a number sign last. */
-function numbered({ signers, order }: Composition): SignerInput[] {
-  if (order !== 'SEQUENTIAL' || signers.length < 2) return signers;
-  let last = Math.max(0, ...signers.map((one) => one.order ?? 0));
-  return signers.map((one) => (one.order === undefined ? { ...one, order: ++last } : one));
-}
-
-export function composed(composition: Composition): Omit<EnvelopeInput, 'templateId'> {
-  const { subject, message, order, signers } = composition;
-  return {
-    signers: numbered(composition),
-    subject: subject || undefined,
-    message: message || undefined,
-    signingOrder: signers.length > 1 ? order : undefined,
-  };
-}
-
-/** A signer of an earlier envelope. */
-export interface Contact {
-  email: string;
-  /** The address, if no envelope has a name. */
-  name: string;
-  /** The roles they signed in, latest first. */
-  roles: string[];
-}
+/* Suggestions for a new envelope, from the latest ones. */
 
 const DAYS = 90;
 /** Enough envelopes to find the usual signers. */
@@ -74,21 +26,16 @@ export async function recentEnvelopes(client: Client, signal?: AbortSignal): Pro
 }
 
 /**
- * Returns the signers of these envelopes, each address once, in the order of the envelopes. Those of a replaced envelope are
- * left out, because its replacement has the corrected ones.
+ * Returns the latest signer in each role. Envelopes are newest first. A replaced one is left out, because its replacement has the
+ * corrected signers.
  */
-export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
-  const known = new Map<string, Contact>();
+export function lastSigners(envelopes: readonly Envelope[]): Map<string, SignerInput> {
+  const last = new Map<string, SignerInput>();
   const replaced = new Set(envelopes.filter((one) => !isVoid(one)).map(replacedBy));
   const current = envelopes.filter(({ id }) => !replaced.has(id));
-  for (const { email, name, role } of current.flatMap((one) => one.signers ?? [])) {
-    if (!email) continue;
-    const before = known.get(email.toLowerCase()) ?? { email, name: email, roles: [] };
-    if (before.name === before.email && name) before.name = name;
-    if (role && !before.roles.includes(role)) before.roles.push(role);
-    known.set(email.toLowerCase(), before);
-  }
-  return [...known.values()];
+  for (const { email, name, role } of current.flatMap((one) => one.signers ?? []))
+    if (email && role && !last.has(role)) last.set(role, { email, name: name || email, role });
+  return last;
 }
 
 /** Returns the roles of the signers of this template's envelopes. */
@@ -97,4 +44,10 @@ export function rolesIn(envelopes: readonly Envelope[], templateId: string): str
     .filter((one) => one.templateId === templateId)
     .flatMap((one) => one.signers ?? []);
   return [...new Set(signers.flatMap(({ role }) => (role ? [role] : [])))];
+}
+
+/** Returns the signers in the order of their turns: this one first, then the others as listed. */
+export function inTurn(signers: readonly SignerInput[], first: SignerInput): SignerInput[] {
+  const turns = [first, ...signers.filter((one) => one !== first)];
+  return signers.map((one) => ({ ...one, order: turns.indexOf(one) + 1 }));
 }

@@ -1,21 +1,26 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
-  EsignError,
   isAmbiguous,
   RequestIdUsedError,
   ServiceError,
+  SupersededError,
   sentenceOf,
   UnknownOutcomeError,
+  UsageError,
 } from '../kernel/errors.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
-import { readIfExists } from './marked-envelopes.ts';
+import { isTerminal, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
+import { mayHaveCreated } from '../log/logged-write.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
+import { findInterrupted, resolveEarlier } from './earlier-create.ts';
 import { requestIdOf } from './markers.ts';
-import type { KnownRequest, LockedRequestId, RequestIds } from './request-ids/request-ids.ts';
-import { contentOf, hasSameContent, isOtherContent } from './request-ids/same-content.ts';
-import { msUntilListed, type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
+import { hasSameContent } from './request-ids/same-content.ts';
+import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
 import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 
 export interface Created {
@@ -26,11 +31,11 @@ export interface Created {
 }
 
 export interface CreateWarning {
-  code: 'REQUEST_ID_NOT_ECHOED' | 'REQUEST_ID_RECORD_DAMAGED';
+  code: 'REQUEST_ID_NOT_ECHOED' | 'INTERRUPTED_CREATE_FOUND';
   message: string;
 }
 
-/** Provides the webhook secret of a new envelope. Called while no other process can use the request ID. */
+/** Provides the webhook secret of a new envelope. */
 export interface WebhookSecretSource {
   /** Returns the secret, after storing it. */
   store(): Promise<string>;
@@ -39,9 +44,13 @@ export interface WebhookSecretSource {
 }
 
 export interface CreateOptions {
-  ids: RequestIds;
-  /** The ID may have been used before, on any machine: the list is searched first. */
+  memory: WriteMemory;
+  /** The ID may have been used before, on any machine: the list is searched first, unless the log knows the ID. */
   rerun: boolean;
+  /** Resolves a create of the last day with the same content whose outcome isn't known, and returns its envelope. */
+  resumesInterrupted?: boolean;
+  /** An earlier envelope that was canceled as a draft counts as absent. */
+  ignoresVoid?: boolean;
   signal?: AbortSignal | undefined;
   /** Called before anything is created. Its errors are passed on. */
   check?: (() => Promise<void>) | undefined;
@@ -50,52 +59,108 @@ export interface CreateOptions {
   searching?: OnSearchStart | undefined;
 }
 
+/** Calls in this process with the same key take turns. */
+const queue = new KeyedQueue();
+
 /**
  * Creates an envelope, at most once for the request ID in its body (`createBody`). The envelope of an earlier run under the same
- * ID is returned; it is found by this machine's record of the ID or, with `rerun`, by searching the list.
- * @throws UnknownOutcomeError when the response was lost and the envelope was not found; RequestIdUsedError when the ID was used
- *   for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled, declined, or expired.
+ * ID is returned; the log of writes knows it, or, with `rerun`, the service's list.
+ * @throws UnknownOutcomeError when it isn't known whether an earlier request or this one created the envelope; RequestIdUsedError
+ *   when the ID was used for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled,
+ *   declined, or expired.
  */
-export async function createEnvelope(
+export function createEnvelope(
   client: Client,
   body: CreateEnvelopeBody,
   options: CreateOptions,
 ): Promise<Created> {
-  const { signal, secret: source } = options;
   const requestId = requestIdOf(body) ?? '';
-  const content = contentOf(body);
-  const request = await options.ids.lock(requestId, signal);
-  try {
-    const warning = request.known.state === 'damaged' ? { warning: DAMAGED } : {};
-    const earlier = await findEarlier(client, body, { requestId, content, known: request.known }, options);
-    if (earlier) {
-      await request.made(earlier.id, content);
-      // An earlier run may have died between creating a draft and sending it.
-      const isUnsent = body.sendImmediately && earlier.status === 'DRAFT';
-      const envelope = isUnsent ? (await sendEnvelope(client, earlier.id, signal)).envelope : earlier;
-      return { envelope, by: 'earlier', ...warning };
-    }
+  if (requestId.trim() === '')
+    return Promise.reject(
+      new UsageError('The request ID is empty.', {
+        hint: 'Use a value that identifies this envelope, such as an order number, or leave the request ID out.',
+      }),
+    );
+  const key = createKey(client.baseUrl, requestId);
+  return queue.run(
+    `${options.memory.place} ${key}`,
+    () => createInTurn(client, body, key, options),
+    options.signal,
+  );
+}
+
+async function createInTurn(
+  client: Client,
+  body: CreateEnvelopeBody,
+  key: string,
+  options: CreateOptions,
+): Promise<Created> {
+  const requestId = requestIdOf(body) ?? '';
+  const once = { key, content: contentOf(body), body: bodyHashOf(body, REQUEST_ID_KEY) };
+  for (;;) {
+    const earlier = await findEarlier(client, body, { requestId, once }, options);
+    if (earlier === 'look again') continue;
+    if (earlier !== undefined) return finishEarlier(client, body, earlier, options.signal);
     await options.check?.();
-    const secret = await source?.store();
-    const bodyWithSecret = secret === undefined ? body : { ...body, webhookSecret: secret };
     try {
-      await request.asked(content);
-      const created = await createNew(client, { requestId, body: bodyWithSecret }, request, options);
-      return { ...warning, ...created };
+      return await createNew(client, { requestId, body, once }, options);
     } catch (error) {
-      await source?.discard(error);
+      // Another process was first. Its envelope is the result, and the stored secret may be its own.
+      if (error instanceof SupersededError) continue;
+      await options.secret?.discard(error);
       throw error;
     }
-  } finally {
-    await request.release();
   }
 }
 
-const DAMAGED: CreateWarning = {
-  code: 'REQUEST_ID_RECORD_DAMAGED',
-  message:
-    "This machine's record for the request ID was damaged, so esign searched the service's list instead.",
-};
+interface Wanted {
+  requestId: string;
+  once: Once & { content: string; body: string };
+}
+
+/** Returns the envelope of an earlier create, `look again` after one turned out to have none, or undefined without one. */
+async function findEarlier(
+  client: Client,
+  body: CreateEnvelopeBody,
+  { requestId, once }: Wanted,
+  options: CreateOptions,
+): Promise<Earlier | 'look again' | undefined> {
+  const { memory, rerun, signal, searching } = options;
+  const { writes, isTorn } = await memory.find([once.key]);
+  const first = writes.find(mayHaveCreated);
+  if (first !== undefined) {
+    const envelope = await resolveEarlier(client, first, { requestId, ...options });
+    if (envelope === undefined) return 'look again';
+    if (first.intent.content !== once.content) throw idUsed(requestId, envelope);
+    return { envelope: refuseEnded(envelope, requestId) };
+  }
+  if (options.resumesInterrupted) {
+    const interrupted = await findInterrupted(client, once.body, options);
+    if (interrupted !== undefined) return { envelope: interrupted, warning: interruptedWarning(interrupted) };
+  }
+  if (!rerun && !isTorn) return undefined;
+  const found = await searchUntilListed(client, requestId, { signal, msLeft: () => 0, searching });
+  if (found === undefined || (options.ignoresVoid && isVoid(found))) return undefined;
+  if (!hasSameContent(found, body)) throw idUsed(requestId, found);
+  return { envelope: refuseEnded(found, requestId) };
+}
+
+interface Earlier {
+  envelope: Envelope;
+  warning?: CreateWarning;
+}
+
+/** Sends the envelope if an earlier run ended between creating a draft and sending it. */
+async function finishEarlier(
+  client: Client,
+  body: CreateEnvelopeBody,
+  { envelope, warning }: Earlier,
+  signal: AbortSignal | undefined,
+): Promise<Created> {
+  const isUnsent = body.sendImmediately && envelope.status === 'DRAFT';
+  const finished = isUnsent ? (await sendEnvelope(client, envelope.id, signal)).envelope : envelope;
+  return { envelope: finished, by: 'earlier', ...(warning ? { warning } : {}) };
+}
 
 /**
  * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
@@ -103,32 +168,28 @@ const DAMAGED: CreateWarning = {
  */
 async function createNew(
   client: Client,
-  { requestId, body }: { requestId: string; body: CreateEnvelopeBody },
-  request: LockedRequestId,
+  { requestId, body, once }: Wanted & { body: CreateEnvelopeBody },
   options: CreateOptions,
 ): Promise<Created> {
   const { signal } = options;
+  const secret = await options.secret?.store();
+  const bodyWithSecret = secret === undefined ? body : { ...body, webhookSecret: secret };
   const startedAt = client.clock.now();
   let envelope: Envelope;
   try {
-    envelope = await client.envelopes.create(body, signal);
+    envelope = await client.envelopes.create(bodyWithSecret, signal, once);
   } catch (error) {
-    if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
     if (!isAmbiguous(error)) throw error;
     // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.
     const lostAt = client.clock.now();
-    await request.lost();
     const { found, searchError } = await searchAfterLoss(client, { requestId, startedAt, lostAt }, options);
     if (found === undefined) throw unknownCreate(error, searchError, requestId);
     await (await client.writes()).resolve(requestId, found.id);
-    await request.made(found.id);
     return { envelope: found, by: 'lookup' };
   }
-  await request.made(envelope.id);
   const isEchoed = await echoes(client, envelope, requestId, signal);
   return { envelope, by: 'reply', ...(isEchoed ? {} : { warning: notEchoed(requestId) }) };
 }
-
 /** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
 async function searchAfterLoss(
   client: Client,
@@ -190,23 +251,11 @@ function notEchoed(requestId: string): CreateWarning {
   };
 }
 
-async function findEarlier(
-  client: Client,
-  body: CreateEnvelopeBody,
-  { requestId, content, known }: { requestId: string; content: string; known: KnownRequest },
-  { rerun, signal, searching }: CreateOptions,
-): Promise<Envelope | undefined> {
-  const made = known.state === 'made' ? await readIfExists(client, known.envelopeId, signal) : undefined;
-  if (isOtherContent(known, content)) throw idUsed(requestId, made);
-  if (made) return refuseEnded(made, requestId);
-  if (known.state === 'new' && !rerun) return undefined;
-  const msLeft = () => (known.state === 'new' ? 0 : msUntilListed(client, known));
-  const found = await searchUntilListed(client, requestId, { signal, msLeft, searching });
-  if (found === undefined) return undefined;
-  // This machine's record is exact; without one, the envelope itself shows what the ID was used for.
-  const isRecorded = known.state !== 'new' && known.state !== 'damaged';
-  if (!isRecorded && !hasSameContent(found, body)) throw idUsed(requestId, found);
-  return refuseEnded(found, requestId);
+function interruptedWarning({ id }: Envelope): CreateWarning {
+  return {
+    code: 'INTERRUPTED_CREATE_FOUND',
+    message: `The same command was interrupted before. It had created ${id}, so no second envelope was created.`,
+  };
 }
 
 function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUsedError {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
 export interface EnvelopeInput {
@@ -36,6 +36,7 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
       hint: 'Add --webhook-url.',
     });
   }
+  const signingOrder = input.signingOrder ?? impliedOrder(input.signers);
   return {
     templateId: input.templateId,
     signers: input.signers,
@@ -45,9 +46,14 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
     ...(input.webhookUrl === undefined ? {} : { webhookUrl: input.webhookUrl }),
     ...(input.webhookSecret === undefined ? {} : { webhookSecret: input.webhookSecret }),
     ...(input.expiresInDays === undefined ? {} : { expiresInDays: input.expiresInDays }),
-    ...(input.signingOrder === undefined ? {} : { signingOrder: input.signingOrder }),
+    ...(signingOrder === undefined ? {} : { signingOrder }),
     ...(input.send ? { sendImmediately: true } : {}),
   };
+}
+
+/** Orders would have no effect in an envelope that all sign at the same time, which is the service's default. */
+function impliedOrder(signers: readonly SignerInput[]): SigningOrder | undefined {
+  return signers.length > 1 && signers.some(({ order }) => order !== undefined) ? 'SEQUENTIAL' : undefined;
 }
 
 export function newRequestId(): string {

@@ -16,6 +16,8 @@ export interface MarkedEnvelopesOptions {
   since?: (() => number) | undefined;
   /** Envelopes that were already read. The walk adds each one it reads, so that the next walk skips it. */
   known?: Set<string> | undefined;
+  /** Counts what was read: all envelopes, and those with a marker. Without any marker, the service may show none. */
+  evidence?: { items: number; marked: number } | undefined;
 }
 
 /**
@@ -29,12 +31,14 @@ export async function* markedEnvelopes(
   client: Client,
   walk: MarkedEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
-  const { signal, known = new Set() } = walk;
+  const { signal, known = new Set(), evidence = { items: 0, marked: 0 } } = walk;
   const unmarked: Pick<Envelope, 'id' | 'metadata' | 'createdAt'>[] = [];
   let listShowsMarkers = false;
   for await (const item of itemsOf(client, walk)) {
     const { id, metadata, createdAt } = item;
+    evidence.items++;
     if (showsMarker(item)) {
+      evidence.marked++;
       listShowsMarkers = true;
       yield item;
     } else if (!known.has(id)) unmarked.push({ id, metadata, createdAt });
@@ -46,8 +50,10 @@ export async function* markedEnvelopes(
     ({ metadata, createdAt }) => metadata === undefined || !(timeOf(createdAt) < believedBefore),
   );
   for await (const envelope of readAll(client, unknown, signal)) {
-    if (showsMarker(envelope)) yield envelope;
-    else known.add(envelope.id);
+    if (showsMarker(envelope)) {
+      evidence.marked++;
+      yield envelope;
+    } else known.add(envelope.id);
   }
 }
 

@@ -24,3 +24,9 @@ export function requestIdOf(envelope: Pick<Envelope, 'metadata'>): string | unde
 export function showsMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
   return Object.keys(metadata ?? {}).some((key) => MARKERS.includes(key.toLowerCase()));
 }
+
+/** Returns the bulk run that created the envelope, if any. */
+export function runOf(envelope: Pick<Envelope, 'metadata'>): string | undefined {
+  const run = markerOf(envelope, RUN_KEY);
+  return typeof run === 'string' ? run : undefined;
+}

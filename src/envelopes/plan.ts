@@ -1,12 +1,23 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
-import { ifFound, isNotFound, ServiceError } from '../kernel/errors.ts';
-import { canBeCanceled, canBeReminded, canBeSent, hasDeclined, isPending } from '../kernel/vocabulary.ts';
+import { listed } from '../kernel/duration.ts';
+import { ifFound, isNotFound, type RemindedRecentlyError, ServiceError } from '../kernel/errors.ts';
+import {
+  canBeCanceled,
+  canBeReminded,
+  canBeSent,
+  hasDeclined,
+  hasSigned,
+  isPending,
+  isTerminal,
+} from '../kernel/vocabulary.ts';
+import type { LoggedWrite } from '../log/logged-write.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles, NO_ROLES } from './completeness.ts';
-import { signersNamed, whoseTurn } from './named-signer.ts';
-import { type ReminderTimes, readReminderTimes, recentReminders } from './reminder-times.ts';
-import { type ActionReport, type ReminderPlace, remindWithGap, withReminderLog } from './reminders.ts';
+import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
+import { ReminderTimes, recentReminders } from './reminder-times.ts';
+import { type ActionReport, findDue, remindWithGap } from './reminders.ts';
 import { cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
 /**
@@ -19,12 +30,14 @@ export interface EnvelopeAction {
   done: 'sent' | 'canceled' | 'reminded';
   /** Returns false for a status in which the service refuses the action. */
   isPossible(status: string): boolean;
-  /** Returns the write, for the guards. */
-  writeFor(envelopeId: string): PlannedWrite;
+  /** Returns the writes, for the guards. */
+  writesFor(envelopeId: string): PlannedWrite[];
   /** Returns the signers whom the action is about. */
   signersOf(envelope: Envelope): readonly Signer[];
   /** Finds what the user has to confirm. `read` is called if the envelope matters; it returns undefined if the key can't read it. */
   findProblems(id: string, read: () => Promise<Envelope | undefined>): Promise<EnvelopeProblem[]>;
+  /** Returns why nothing needs to be done for the envelope. Undefined for actions that never skip one. */
+  findSkip?: ((envelope: Envelope) => Promise<RemindedRecentlyError | undefined>) | undefined;
   /** Runs `work`, which can execute the action for any number of envelopes. */
   run<T>(work: (execute: (id: string) => Promise<ActionReport>) => Promise<T>): Promise<T>;
 }
@@ -33,7 +46,10 @@ export interface ActionContext {
   client: Client;
   signal: AbortSignal;
   rolesOf: (templateId: string) => Promise<KnownRoles>;
-  reminders: ReminderPlace;
+  /** The log of writes of this machine. */
+  memory: WriteMemory;
+  /** Reads the reminders in it. */
+  readReminders: () => Promise<LoggedWrite[]>;
 }
 
 export function sendAction({ client, signal, rolesOf }: ActionContext): EnvelopeAction {
@@ -41,7 +57,7 @@ export function sendAction({ client, signal, rolesOf }: ActionContext): Envelope
     name: 'send',
     done: 'sent',
     isPossible: canBeSent,
-    writeFor: (envelopeId) => ({ action: 'send', envelopeId }),
+    writesFor: (envelopeId) => [{ action: 'send', envelopeId }],
     signersOf: ({ signers }) => signers ?? [],
     async findProblems(_, read) {
       const envelope = await read();
@@ -59,19 +75,27 @@ export function sendAction({ client, signal, rolesOf }: ActionContext): Envelope
   };
 }
 
+interface CancelOptions {
+  reason: string | undefined;
+  evenIfDeclined: boolean;
+  /** The user has confirmed that signatures are lost. */
+  yes?: boolean;
+}
+
 export function cancelAction(
   { client, signal }: ActionContext,
-  { reason, evenIfDeclined }: { reason: string | undefined; evenIfDeclined: boolean },
+  { reason, evenIfDeclined, yes = false }: CancelOptions,
 ): EnvelopeAction {
   return {
     name: 'cancel',
     done: 'canceled',
     isPossible: (status) => canBeCanceled(status, evenIfDeclined),
-    writeFor: (envelopeId) => ({ action: 'cancel', envelopeId }),
+    writesFor: (envelopeId) => [{ action: 'cancel', envelopeId }],
     signersOf: ({ signers }) => signers ?? [],
     async findProblems(id, read) {
-      const envelope = evenIfDeclined ? undefined : await read();
-      if (envelope?.status !== 'DECLINED') return [];
+      const envelope = evenIfDeclined && yes ? undefined : await read();
+      if (envelope !== undefined && !isTerminal(envelope.status ?? '')) return signedProblems(envelope);
+      if (envelope?.status !== 'DECLINED' || evenIfDeclined) return [];
       const decliner = envelope.signers?.find(hasDeclined);
       const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
       const text = `${id} was declined${by}. If you cancel it, its status no longer shows that.`;
@@ -85,43 +109,63 @@ export function cancelAction(
   };
 }
 
+function signedProblems({ id, signers }: Envelope): EnvelopeProblem[] {
+  const signed = (signers ?? []).filter(hasSigned).map(({ name, email }) => name || email || 'a signer');
+  if (signed.length === 0) return [];
+  const text = `${listed(signed)} ${signed.length === 1 ? 'has' : 'have'} already signed ${id}.`;
+  return [{ weight: 'destructive', text }];
+}
+
 interface RemindOptions {
-  signer: string | undefined;
+  /** Returns the signers to remind, by ID or address; undefined for all whose turn it is. */
+  signersOf: (id: string) => readonly string[] | undefined;
   gapMs: number;
   /** Reports reminders of the last hour. */
   reportsRecent: boolean;
 }
 
 export function remindAction(
-  { client, signal, reminders }: ActionContext,
-  { signer, gapMs, reportsRecent }: RemindOptions,
+  { client, signal, memory, readReminders }: ActionContext,
+  { signersOf, gapMs, reportsRecent }: RemindOptions,
 ): EnvelopeAction {
   let reading: Promise<ReminderTimes | undefined> | undefined;
-  let firstRead: Promise<unknown> | undefined;
+  // If the log can't be read, no warning is shown.
+  const readTimes = () => {
+    reading ??= readReminders().then(
+      (writes) => new ReminderTimes(writes),
+      () => undefined,
+    );
+    return reading;
+  };
   return {
     name: 'remind',
     done: 'reminded',
     isPossible: canBeReminded,
-    writeFor: (envelopeId) => ({ action: 'remind', envelopeId, signer }),
+    writesFor: (envelopeId) =>
+      (signersOf(envelopeId) ?? [undefined]).map((signer) => ({ action: 'remind', envelopeId, signer })),
     signersOf: (envelope) =>
-      signer === undefined ? (envelope.signers ?? []).filter(isPending) : signersNamed(envelope, signer),
+      signersOf(envelope.id)?.flatMap((signer) => signersNamed(envelope, signer)) ??
+      (envelope.signers ?? []).filter(isPending),
     async findProblems(id, read) {
       if (!reportsRecent) return [];
-      // If the log can't be read, no warning is shown.
-      reading ??= readReminderTimes(reminders.folder, reminders.account).catch(() => undefined);
-      const times = await reading;
-      const email = signer?.includes('@') ? signer : undefined;
-      if (!times?.lastOf(id, email)) return [];
+      const times = await readTimes();
+      if (!times?.lastOf(id)) return [];
       // Reminders are dated by the service's clock, which only a response shows.
-      firstRead ??= read().catch(() => undefined);
-      await firstRead;
-      const texts = recentReminders(times, id, email, client.serviceClock.now());
+      const envelope = (await read().catch(() => undefined)) ?? { id };
+      const [signer, ...others] = signersOf(id) ?? [];
+      const [one] = signer === undefined || others.length > 0 ? [] : findSigners(envelope, signer);
+      const texts = recentReminders(times, envelope, one?.id ?? undefined, client.serviceClock.now());
       return texts.map((text) => ({ weight: 'odd', text }));
     },
-    run: (work) =>
-      withReminderLog(reminders, { required: gapMs > 0 }, (log) =>
-        work((id) => remindWithGap(client, log, { id, signer, gapMs }, signal)),
-      ),
+    findSkip:
+      gapMs <= 0
+        ? undefined
+        : async (envelope) => {
+            const times = await readTimes();
+            const reminder = { id: envelope.id, signers: signersOf(envelope.id), gapMs };
+            return times && findDue(times, envelope, reminder, client.serviceClock.now()).skip;
+          },
+    run: (work) => work((id) => remindWithGap(client, memory, { id, signers: signersOf(id), gapMs }, signal)),
   };
 }
 
@@ -130,12 +174,14 @@ export interface PlannedAction {
   /** Undefined if it doesn't exist. */
   envelope: Envelope | undefined;
   refusal: ServiceError | undefined;
+  /** Why nothing needs to be done. */
+  skip: RemindedRecentlyError | undefined;
   problems: readonly EnvelopeProblem[];
 }
 
 /** Plans an action on an envelope, which is read unless `known` contains it. */
 export async function planAction(
-  { done, isPossible, findProblems: problemsOf }: EnvelopeAction,
+  { done, isPossible, findProblems: problemsOf, findSkip }: EnvelopeAction,
   id: string,
   { client, signal }: Pick<ActionContext, 'client' | 'signal'>,
   known?: ReadonlyMap<string, Envelope>,
@@ -143,17 +189,21 @@ export async function planAction(
   try {
     const envelope = known?.get(id) ?? (await client.envelopes.get(id, signal));
     const status = envelope.status ?? '';
-    if (isPossible(status))
-      return { id, envelope, refusal: undefined, problems: await problemsOf(id, async () => envelope) };
+    if (isPossible(status)) {
+      const skip = await findSkip?.(envelope);
+      const problems = skip === undefined ? await problemsOf(id, async () => envelope) : [];
+      return { id, envelope, refusal: undefined, skip, problems };
+    }
     const message = `${id} is ${status} and can't be ${done}.`;
     return {
       id,
       envelope,
       refusal: new ServiceError('INVALID_STATE', message, { status: 400 }),
+      skip: undefined,
       problems: [],
     };
   } catch (refusal) {
     if (!isNotFound(refusal)) throw refusal;
-    return { id, envelope: undefined, refusal, problems: [] };
+    return { id, envelope: undefined, refusal, skip: undefined, problems: [] };
   }
 }

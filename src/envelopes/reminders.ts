@@ -1,172 +1,133 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
-import { Journal } from '../journal/journal.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { RemindedRecentlyError, StoppedError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
-import { privateFolder } from '../kernel/files/files.ts';
-import { lockFile } from '../kernel/files/lock.ts';
+import { RemindedRecentlyError, StoppedError, SupersededError } from '../kernel/errors.ts';
 import { isPending } from '../kernel/vocabulary.ts';
-import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
-import {
-  ALL_PENDING,
-  type ReminderEntry,
-  ReminderTimes,
-  readingInto,
-  reminderFile,
-  UNKNOWN_SIGNER,
-} from './reminder-times.ts';
+import { remindKey } from '../log/keys.ts';
+import type { WriteMemory } from '../log/write-memory.ts';
+import { signersNamed, whoseTurn } from './named-signer.ts';
+import { ReminderTimes } from './reminder-times.ts';
 import { type ActionResult, remindEnvelope } from './write-outcome.ts';
-
-/** How long to wait for another process that uses the log, in ms. */
-const LOCK_TIMEOUT_MS = 30_000;
-/** Longer than any request takes. */
-const OTHER_CLOCK_MS = 5 * 60_000;
-
-/** A local log of reminders, because the service doesn't return them. One process writes it at a time. */
-type ReminderLog = Awaited<ReturnType<typeof openReminderLog>>;
-
-/**
- * Opens the log in the folder for the account (a base URL). `now` is the service's time, because this machine's clock may be
- * wrong.
- * @throws UsageError if another process is using it, or it can't be written.
- */
-export async function openReminderLog(folder: string, account: string, clock: Clock, now: () => number) {
-  const path = reminderFile(folder);
-  const release = await takeTurn(folder, `${path}.lock`, clock);
-  const times = new ReminderTimes(account);
-  const opening = Journal.open(readingInto(times, folder), (entry) => times.take(entry));
-  const journal = await opening.catch(async (error: unknown) => {
-    await release();
-    throw error;
-  });
-  const append = async (entry: Pick<ReminderEntry, 'envelopeId' | 'signer' | 'state'>) => {
-    const whole = { at: now(), account, ...entry };
-    await journal.append(whole);
-    times.take(whole);
-  };
-  return {
-    /** Returns the last reminder about the envelope that the signer got or may have got. */
-    lastOf: (envelopeId: string, email: string) => times.lastOf(envelopeId, email),
-    /**
-     * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the response is the first
-     * to show the service's time, and it differs, the reminder is recorded again with that time.
-     */
-    async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
-      const signer = email?.toLowerCase() ?? ALL_PENDING;
-      const note = { envelopeId, signer, state: 'asked' } as const;
-      const asked = now();
-      await append(note);
-      try {
-        const value = await mail();
-        if (Math.abs(now() - asked) > OTHER_CLOCK_MS) await append(note);
-        return value;
-      } catch (error) {
-        // Only this error of remindEnvelope means that an email may have been sent.
-        if (!(error instanceof UnknownOutcomeError)) await append({ envelopeId, signer, state: 'refused' });
-        throw error;
-      }
-    },
-    async close(): Promise<void> {
-      await journal.close();
-      await release();
-    },
-  };
-}
-
-export interface ReminderPlace {
-  folder: string;
-  /** A base URL. */
-  account: string;
-  clock: Clock;
-  /** Returns the service's time in ms. */
-  now: () => number;
-  /** Called if the log can't be opened and isn't required. */
-  onUnrecorded: (error: UsageError) => void;
-}
-
-/** Runs `work` with the reminder log, locked against other processes; without it if it can't be opened and isn't `required`. */
-export async function withReminderLog<T>(
-  { folder, account, clock, now, onUnrecorded }: ReminderPlace,
-  { required }: { required: boolean },
-  work: (log: ReminderLog | undefined) => Promise<T>,
-): Promise<T> {
-  const log = await openReminderLog(folder, account, clock, now).catch((error: unknown) => {
-    if (required || !(error instanceof UsageError)) throw error;
-    onUnrecorded(error);
-    return undefined;
-  });
-  try {
-    return await work(log);
-  } finally {
-    await log?.close();
-  }
-}
-
-/** Waits for another process that is using the log. */
-async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
-  const busy = (pid: string) =>
-    new UsageError(`Another esign process (${pid}) is sending reminders.`, {
-      hint: 'Run the command again when it has finished.',
-    });
-  try {
-    await privateFolder(folder);
-    return await lockFile(path, busy, { waitMs: LOCK_TIMEOUT_MS, clock });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`The reminder log ${path} can't be written: ${diskReason(error)}.`, {
-      cause: error,
-      hint: 'Make its folder writable, or leave out --min-gap.',
-    });
-  }
-}
 
 export interface ActionReport extends ActionResult {
   /** The signers whom it concerned; for a reminder, those who were emailed. */
   signers: readonly Signer[];
 }
 
+interface Reminder {
+  id: string;
+  /** IDs or addresses; undefined for all whose turn it is. */
+  signers?: readonly string[] | undefined;
+  gapMs: number;
+}
+
 /**
- * Reminds the pending signers who were not reminded within the gap (ms); with `signer`, only that one.
- * @throws RemindedRecentlyError if all of them were.
+ * Reminds the pending signers who were not reminded within the gap (ms), as far as the log of this machine shows; with `signers`,
+ * only those. A reminder whose outcome isn't known counts as sent.
+ * @throws RemindedRecentlyError if all of them were, also if another process was first.
  */
 export async function remindWithGap(
   client: Client,
-  log: ReminderLog | undefined,
-  reminder: { id: string; signer?: string | undefined; gapMs: number },
+  memory: WriteMemory,
+  reminder: Reminder,
   signal?: AbortSignal,
 ): Promise<ActionReport> {
-  const { id, signer, gapMs } = reminder;
-  const remind = () => remindEnvelope(client, id, signer, signal);
-  if (log === undefined || (gapMs <= 0 && signer === undefined)) {
-    const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
-    return { ...acted, signers: namedOrNext(acted.envelope, signer) };
+  const { id, signers, gapMs } = reminder;
+  if (signers === undefined && gapMs <= 0) {
+    const acted = await remindEnvelope(client, id, undefined, { signal, once: onceFor(client, id, gapMs) });
+    return { ...acted, signers: whoseTurn(acted.envelope) };
   }
-  // The log contains addresses, but the signer may be given by ID.
   const envelope = await client.envelopes.get(id, signal);
-  const pending = pendingOf(envelope, signer);
-  const tooSoon = (one: Signer) => {
-    const last = log.lastOf(id, one.email ?? one.id ?? '');
-    return gapMs > 0 && last !== undefined && client.serviceClock.now() - last.at < gapMs;
-  };
-  const due = pending.filter((one) => !tooSoon(one));
-  if (pending.length > 0 && due.length === 0)
-    throw recently(log, id, pending, gapMs, client.serviceClock.now());
-  // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
-  const hasRecent = (envelope.signers ?? []).some((one) => isPending(one) && tooSoon(one));
-  if (signer === undefined && !hasRecent) {
-    const acted = await log.noting(id, undefined, remind);
+  const { writes } = await memory.find(keysOf(client, id, envelope.signers ?? []));
+  const times = new ReminderTimes(writes);
+  const now = client.serviceClock.now();
+  const { due, skip, hasRecent } = findDue(times, envelope, reminder, now);
+  if (skip !== undefined) throw skip;
+  try {
+    // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
+    const isForAll = signers === undefined && !hasRecent;
+    const acted = isForAll
+      ? await remindEnvelope(client, id, undefined, {
+          signal,
+          once: onceFor(client, id, gapMs, envelope.signers),
+        })
+      : await remindEach(client, envelope, due, gapMs, signal);
     return { ...acted, signers: due };
+  } catch (error) {
+    if (!(error instanceof SupersededError)) throw error;
+    throw recently(times, id, due, gapMs, now);
   }
+}
+
+async function remindEach(
+  client: Client,
+  envelope: Envelope,
+  due: readonly Signer[],
+  gapMs: number,
+  signal: AbortSignal | undefined,
+): Promise<ActionResult> {
+  const { id } = envelope;
   let acted: ActionResult = { envelope, by: 'reply' };
   for (const [index, one] of due.entries()) {
     if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
-    acted = await log.noting(id, one.email ?? one.id ?? undefined, () =>
-      remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
-    );
+    acted = await remindEnvelope(client, id, idOf(one), {
+      signal,
+      once: onceFor(client, id, gapMs, [], idOf(one)),
+    });
   }
-  return { ...acted, signers: due };
+  return acted;
+}
+
+/**
+ * Returns the signers to remind who were not reminded within the gap. `skip`: the reason if all of them were. `hasRecent`: a pending
+ * signer was reminded within the gap.
+ */
+export function findDue(
+  times: ReminderTimes,
+  envelope: Envelope,
+  { id, signers, gapMs }: Reminder,
+  now: number,
+): { due: Signer[]; skip: RemindedRecentlyError | undefined; hasRecent: boolean } {
+  const pending = signers?.flatMap((one) => signersNamed(envelope, one)) ?? whoseTurn(envelope);
+  const tooSoon = (one: Signer) => {
+    const last = times.lastOf(id, idOf(one));
+    return gapMs > 0 && last !== undefined && now - last.at < gapMs;
+  };
+  const due = pending.filter((one) => !tooSoon(one));
+  const isSkipped = pending.length > 0 && due.length === 0;
+  return {
+    due,
+    skip: isSkipped ? recently(times, id, pending, gapMs, now) : undefined,
+    hasRecent: (envelope.signers ?? []).some((one) => isPending(one) && tooSoon(one)),
+  };
+}
+
+/** Returns what a reminder may do only once. A reminder to all signers counts for each of them, and the other way around. */
+function onceFor(
+  client: Client,
+  envelopeId: string,
+  gapMs: number,
+  others: readonly Signer[] | null | undefined = [],
+  signerId?: string,
+): Once {
+  const serviceAt = client.serviceClock.now();
+  return {
+    key: remindKey(client.baseUrl, envelopeId, signerId),
+    otherKeys: keysOf(client, envelopeId, others ?? []),
+    since: gapMs > 0 ? serviceAt - gapMs : Number.POSITIVE_INFINITY,
+    serviceAt,
+  };
+}
+
+/** Returns the keys of reminders to all signers together, and to each of these. */
+function keysOf({ baseUrl }: Client, envelopeId: string, signers: readonly Signer[]): string[] {
+  return [undefined, ...signers.map(idOf)].map((signerId) => remindKey(baseUrl, envelopeId, signerId));
+}
+
+/** Services without signer IDs may accept an address. */
+function idOf({ id, email }: Signer): string {
+  return id ?? email ?? '';
 }
 
 function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
@@ -177,35 +138,19 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
   );
 }
 
-/** Returns the given signer, or those whose turn it is; empty if the response left the signers out. */
-function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
-  return signer === undefined ? whoseTurn(envelope) : findSigners(envelope, signer);
-}
-
-function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
-  return signer === undefined ? whoseTurn(envelope) : signersNamed(envelope, signer);
-}
-
 function recently(
-  log: ReminderLog,
+  times: ReminderTimes,
   id: string,
   pending: readonly Signer[],
   gapMs: number,
   now: number,
 ): RemindedRecentlyError {
   const last = pending.map((one) => {
-    const name = one.email ?? one.id ?? 'a signer';
-    const { signer, at } = log.lastOf(id, name) ?? { signer: name, at: now };
-    return { text: `${name} (${durationInWords(now - at)} ago)`, isKnown: signer !== UNKNOWN_SIGNER };
+    const at = times.lastOf(id, idOf(one))?.at ?? now;
+    return `${one.email ?? one.id ?? 'a signer'} (${durationInWords(Math.max(0, now - at))} ago)`;
   });
-  const listOf = (isKnown: boolean) => last.filter((one) => one.isKnown === isKnown).map(({ text }) => text);
-  const [known, unknown] = [listOf(true).join(', '), listOf(false).join(', ')];
-  const sentences = [
-    known && `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${known}.`,
-    unknown &&
-      `A line in the reminder log is damaged. A reminder for ${id} may have been sent to ${unknown}.`,
-  ];
-  return new RemindedRecentlyError(sentences.filter(Boolean).join(' '), {
-    hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.',
-  });
+  return new RemindedRecentlyError(
+    `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`,
+    { hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.' },
+  );
 }

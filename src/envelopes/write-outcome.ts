@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
@@ -170,11 +171,11 @@ export async function remindEnvelope(
   client: Client,
   id: string,
   signer?: string,
-  signal?: AbortSignal,
+  { signal, once }: { signal?: AbortSignal | undefined; once?: Once | undefined } = {},
 ): Promise<ActionResult> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {
-    const envelope = await client.envelopes.remind(id, signerId, signal);
+    const envelope = await client.envelopes.remind(id, signerId, signal, once);
     return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;

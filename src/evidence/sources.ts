@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { ALL_PENDING, readReminderTimes } from '../envelopes/reminder-times.ts';
+import { ReminderTimes } from '../envelopes/reminder-times.ts';
 import { type Redactor, redactValue } from '../kernel/redaction.ts';
-import { logFolder } from '../log/files.ts';
-import { damagedLog, readLog } from '../log/read-log.ts';
+import { entryOf } from '../log/log-entry.ts';
+import { logFolder } from '../log/log-folder.ts';
+import { readLog, readReminders } from '../log/read-log.ts';
 import { type OnWarning, readEvents } from '../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 import { shownHeaders } from '../webhooks/receive/headers.ts';
@@ -57,18 +58,17 @@ const writeSchema = z.object({
 /** A write to the envelope from this machine, as recorded in the log. */
 export type EvidenceWrite = z.infer<typeof writeSchema>;
 
-/** Returns the log entries for the envelope. Other envelopes of a bulk run are omitted. */
+/** Returns the log entries for the envelope, and the one of the bulk run that it belongs to. Other envelopes of the run are omitted. */
 export async function loggedWrites(
   stateFolder: string,
   baseUrl: string,
-  envelopeId: string,
-  warn?: OnWarning,
+  { id, run }: { id: string; run: string | undefined },
 ): Promise<EvidenceWrite[]> {
-  const { writes, damaged } = await readLog(logFolder(stateFolder));
-  if (damaged > 0) warn?.(damagedLog(damaged));
-  return writes
-    .filter(({ entry }) => entry.baseUrl === baseUrl && entry.envelopeIds.includes(envelopeId))
-    .map(({ entry }) => writeSchema.parse(entry));
+  const entries = (await readLog(logFolder(stateFolder))).map(entryOf);
+  return entries
+    .filter((entry) => entry.baseUrl === baseUrl)
+    .filter((entry) => entry.envelopeIds.includes(id) || (run !== undefined && entry.run === run))
+    .map((entry) => writeSchema.parse(entry));
 }
 
 /**
@@ -93,10 +93,10 @@ export async function sentReminders(
   account: string,
   envelopeId: string,
 ): Promise<EvidenceReminder[]> {
-  const times = await readReminderTimes(stateFolder, account);
-  return times.allOf(envelopeId).map(({ at, signer }) => ({
+  const times = new ReminderTimes(await readReminders(logFolder(stateFolder), account));
+  return times.allOf(envelopeId).map(({ at, signerId }) => ({
     at: new Date(at).toISOString(),
-    signer: signer === ALL_PENDING ? null : signer,
+    signer: signerId ?? null,
   }));
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { HttpRequest, HttpResponse, SendRequest } from '../api/http.ts';
-import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from '../api/schemas.ts';
+import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import {
   type OpenGate,
   openGate,
@@ -10,12 +10,12 @@ import {
   type WritePermit,
 } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
-import { isRecord } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { LogRecorder, type RecorderOptions, type WriteFacts } from '../log/recorder.ts';
+import { envelopeIn } from '../log/recording-gate.ts';
+import { readWrite, type Write } from '../log/write-request.ts';
 import { type Emails, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
 import { type Guards, requireWritable } from './guards.ts';
-import { readWrite, type Write } from './write.ts';
 
 type CompleteRun = (end: RunEnd) => Promise<void>;
 
@@ -103,13 +103,15 @@ class GuardedGate {
     const beginRun = this.#beginRun;
     const write = readWrite(request);
     const { action, effect, envelopeId, requestId } = write;
-    const facts = { action, effect, envelopeIds: envelopeId === undefined ? [] : [envelopeId], requestId };
+    const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
+    const facts = { action, effect, envelopeIds, requestId, signerId: write.signer, once: request.once };
     await this.#recordingRefusal(facts, () => this.#allow(write, send));
-    const sendNow = (onSend?: () => void) => send({ ...request, onSend });
     await beginRun?.();
-    const reply = await (beginRun === undefined
-      ? this.recorder.record(facts, sendNow, envelopeIn)
-      : sendNow());
+    // The rows of a run are in its journal. Those that may happen only once are in the log as well.
+    const isRecorded = beginRun === undefined || request.once !== undefined;
+    const sendNow = (beforeAttempt?: () => Promise<void>, onSend?: () => void) =>
+      send({ ...request, beforeAttempt, onSend });
+    const reply = await (isRecorded ? this.recorder.record(facts, sendNow, envelopeIn) : sendNow());
     const id = envelopeId ?? envelopeIn(reply);
     if (id !== undefined && hasLimits(this.#options.guards)) {
       if (action === 'send') this.#drafts.delete(id);
@@ -220,10 +222,4 @@ async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
   const { body, status } = await send({ method: 'GET', path: `/esign/envelopes/${encodeURIComponent(id)}` });
   const { data } = readAs(resourceResponseSchema, body, 'an envelope', status);
   return readAs(envelopeSchema, data, 'an envelope', status);
-}
-
-function envelopeIn({ body }: HttpResponse): string | undefined {
-  if (!matches(resourceResponseSchema, body)) return undefined;
-  const { data } = body;
-  return isRecord(data) && typeof data.id === 'string' ? data.id : undefined;
 }

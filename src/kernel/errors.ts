@@ -65,6 +65,9 @@ export const NotFoundError = errorClass('NotFoundError', 'NOT_FOUND');
 export const RequestIdUsedError = errorClass('RequestIdUsedError', 'REQUEST_ID_USED');
 export type RequestIdUsedError = InstanceType<typeof RequestIdUsedError>;
 
+/** The log has an earlier write that makes this one unnecessary, or must be resolved first. Nothing was sent. */
+export const SupersededError = errorClass('SupersededError', 'SUPERSEDED');
+
 export type GuardCode =
   | 'READ_ONLY'
   | 'RECIPIENT_NOT_ALLOWED'

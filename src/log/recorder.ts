@@ -1,36 +1,46 @@
 import { randomBytes } from 'node:crypto';
+import type { Once } from '../api/once.ts';
 import type { RunEnd } from '../api/write-gate.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { EsignError, isAmbiguous } from '../kernel/errors.ts';
-import type { BeginRecord, EndRecord } from './entry.ts';
-import type { WriteLog } from './write-log.ts';
+import { EsignError, isAmbiguous, SupersededError } from '../kernel/errors.ts';
+import { claim } from './claim.ts';
+import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
+import type { End, Intent } from './records.ts';
+import type { WriteMemory } from './write-memory.ts';
 
 export interface RecorderOptions {
-  log: Pick<WriteLog, 'append'>;
+  memory: WriteMemory;
   /** The facts about this process that each entry contains. */
-  facts: Pick<BeginRecord, 'user' | 'profile' | 'baseUrl' | 'command'>;
+  facts: Pick<Intent, 'user' | 'profile' | 'baseUrl' | 'command'>;
   clock: Pick<Clock, 'now'>;
+  /** Returns the service's time, in ms. */
+  serviceNow: () => number;
+  /** The time limit of a request, in ms. */
+  timeoutMs: number;
   /** Called when a write was sent but its entry could not be completed. */
   onIncomplete: (error: Error) => void;
 }
 
 /** The facts about a write before it is sent. */
 export interface WriteFacts {
-  action: BeginRecord['action'];
-  effect: BeginRecord['effect'];
+  action: Intent['action'];
+  effect: Intent['effect'];
   envelopeIds: readonly string[];
   requestId: string | undefined;
+  /** The signer to remind. */
+  signerId?: string | undefined;
+  once?: Once | undefined;
 }
 
 /** The form of the service's IDs and codes. Anything else is not stored in the log. */
 const ID = /^[\w.:~-]{1,128}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Records each write before it is sent, and again when its outcome is known. */
+/** Records each write before every attempt to send it, and again when its outcome is known. */
 export class LogRecorder {
   readonly #options: RecorderOptions;
-  /** Entries whose response was lost, by request ID or envelope ID. */
-  readonly #incomplete = new Map<string, string>();
+  /** Writes whose response was lost, by request ID or envelope ID. */
+  readonly #incomplete = new Map<string, Intent>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -38,83 +48,141 @@ export class LogRecorder {
 
   /** Records a write that a guard refused. If the log can't be written, the refusal is still reported. */
   async refused(write: WriteFacts, code: string): Promise<void> {
-    const record = { ...this.#begin(write), outcome: 'refused', error: code } as const;
-    await this.#options.log.append(record).catch(() => undefined);
+    const intent = this.#intent(newId(), { ...write, once: undefined });
+    await this.#options.memory
+      .append([intent, this.#end(intent, 'refused', { error: code })])
+      .catch(() => undefined);
   }
 
   /**
-   * Sends a write between the two records of its entry. `send` calls its argument when the write leaves this machine, and `idIn`
-   * returns the ID of the envelope in the result.
-   * @throws JournalError before the write is sent, if it can't be recorded.
+   * Sends a write between the records of its entry. `send` awaits its first argument directly before each attempt, and calls the
+   * second when the request leaves this machine. `idIn` returns the ID of the envelope in the result.
+   * @throws JournalError before anything is sent, if it can't be recorded.
+   * @throws SupersededError if an earlier write has the same key. Nothing was sent then.
    */
   async record<T>(
     write: WriteFacts,
-    send: (onSend: () => void) => Promise<T>,
+    send: (beforeAttempt: () => Promise<void>, onSend: () => void) => Promise<T>,
     idIn: (result: T) => string | undefined,
   ): Promise<T> {
-    const begin = this.#begin(write);
-    const { id } = begin;
-    await this.#options.log.append(begin);
-    const progress = { isSent: false };
+    const id = newId();
+    let intent: Intent | undefined;
+    let isSent = false;
+    const beforeAttempt = async () => {
+      isSent = false;
+      intent = await this.#begin(id, write);
+    };
+    const onSend = () => {
+      isSent = true;
+    };
     try {
-      const result = await send(() => {
-        progress.isSent = true;
-      });
-      const envelopeIds = begin.envelopeIds.length > 0 ? begin.envelopeIds : knownIds([idIn(result) ?? '']);
-      await this.#complete({ type: 'end', id, outcome: 'done', error: null, envelopeIds });
+      const result = await send(beforeAttempt, onSend);
+      if (intent !== undefined) {
+        const known = intent.envelopeIds.length > 0 ? {} : { envelopeIds: knownIds([idIn(result) ?? '']) };
+        await this.#complete(this.#end(intent, 'done', known));
+      }
       return result;
     } catch (error) {
-      const isRefused = !progress.isSent || (error instanceof EsignError && !isAmbiguous(error));
-      if (!isRefused) this.#incomplete.set(write.requestId ?? begin.envelopeIds[0] ?? id, id);
-      const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
-      await this.#complete({ type: 'end', id, outcome: isRefused ? 'refused' : 'unknown', error: code });
+      if (intent !== undefined && !(error instanceof SupersededError))
+        await this.#failed(intent, write, error, isSent);
       throw error;
     }
   }
 
   /** Records that a write with a lost response was done. `key`: its request ID or envelope ID. */
   async resolve(key: string, envelopeId: string): Promise<void> {
-    const id = this.#incomplete.get(key);
-    if (id === undefined) return;
+    const intent = this.#incomplete.get(key);
+    if (intent === undefined) return;
     this.#incomplete.delete(key);
-    const envelopeIds = knownIds([envelopeId]);
-    await this.#complete({ type: 'end', id, outcome: 'done', error: null, envelopeIds });
+    await this.#complete(this.#end(intent, 'done', { envelopeIds: knownIds([envelopeId]) }));
   }
 
   /** Begins the entry shared by all writes of a bulk run. Returns a function that completes it. */
   async beginRun(run: string, sends: boolean): Promise<(end: RunEnd) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
-    const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });
-    await this.#options.log.append({ ...begin, run });
-    return ({ envelopeIds, error, ...end }) => {
-      const known = { error: codeOf(error), envelopeIds: knownIds(envelopeIds) };
-      return this.#complete({ type: 'end', id: begin.id, ...end, ...known });
-    };
+    const facts: WriteFacts = { action: 'create', effect, envelopeIds: [], requestId: undefined };
+    const intent: Intent = { ...this.#intent(newId(), facts), run };
+    await this.#options.memory.append([intent]);
+    return ({ outcome, error, counts }) =>
+      this.#complete(this.#end(intent, outcome, { error: codeOf(error), counts }));
   }
 
-  #begin({ action, effect, envelopeIds, requestId }: WriteFacts): BeginRecord {
+  /** Appends the intent of an attempt. It is sent at most one time limit after its `at`, so it must not take longer than that. */
+  async #begin(id: string, write: WriteFacts): Promise<Intent> {
+    const { memory, clock, timeoutMs } = this.#options;
+    const { once } = write;
+    for (;;) {
+      const intent = this.#intent(id, write);
+      if (once === undefined) await memory.append([intent]);
+      else {
+        const earlier = await claim(memory, { ...intent, key: once.key }, countsFor(once), once.otherKeys);
+        if (earlier !== undefined) throw new SupersededError('The same write is already in the log.');
+      }
+      if (clock.now() < Date.parse(intent.at) + timeoutMs) return intent;
+    }
+  }
+
+  async #failed(intent: Intent, write: WriteFacts, error: unknown, isSent: boolean): Promise<void> {
+    const isRefused = !isSent || (error instanceof EsignError && !isAmbiguous(error));
+    if (!isRefused) this.#incomplete.set(write.requestId ?? intent.envelopeIds[0] ?? intent.id, intent);
+    const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
+    await this.#complete(this.#end(intent, isRefused ? 'refused' : 'unknown', { error: code }));
+  }
+
+  #intent(id: string, { action, effect, envelopeIds, requestId, signerId, once }: WriteFacts): Intent {
+    const now = this.#options.clock.now();
     return {
-      type: 'begin',
-      id: `log_${randomBytes(6).toString('hex')}`,
-      at: new Date(this.#options.clock.now()).toISOString(),
-      ...this.#options.facts,
+      type: 'intent',
+      id,
+      at: new Date(now).toISOString(),
+      // The request begins up to one time limit after `at`, and ends one time limit after it began.
+      until: new Date(now + 2 * this.#options.timeoutMs).toISOString(),
+      serviceAt: new Date(once?.serviceAt ?? this.#options.serviceNow()).toISOString(),
+      ...(once === undefined ? {} : { key: once.key }),
+      ...(once?.content === undefined ? {} : { content: once.content }),
+      ...(once?.body === undefined ? {} : { body: once.body }),
       action,
       effect,
       envelopeIds: knownIds(envelopeIds),
-      // A request ID that may contain an email address is not stored.
+      ...(signerId !== undefined && ID.test(signerId) ? { signerId } : {}),
+      // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
+      ...this.#options.facts,
+    };
+  }
+
+  #end({ id, key, content }: Intent, type: End['type'], more: Partial<End> = {}): End {
+    const at = new Date(this.#options.clock.now()).toISOString();
+    const serviceAt = new Date(this.#options.serviceNow()).toISOString();
+    return {
+      type,
+      id,
+      at,
+      serviceAt,
+      ...(key === undefined ? {} : { key }),
+      ...(content === undefined ? {} : { content }),
+      ...more,
     };
   }
 
   /** Completes an entry. A failure is only reported, because the write has already been sent. */
-  async #complete(record: EndRecord): Promise<void> {
+  async #complete(record: End): Promise<void> {
     try {
-      await this.#options.log.append(record);
+      await this.#options.memory.append([record]);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#options.onIncomplete(error);
     }
   }
+}
+
+/** Returns the test for earlier writes that forbid this one. */
+function countsFor({ since }: Once): (write: LoggedWrite) => boolean {
+  return since === undefined ? mayHaveCreated : (write) => mayHaveReminded(write, since);
+}
+
+function newId(): string {
+  return `log_${randomBytes(6).toString('hex')}`;
 }
 
 function knownIds(ids: readonly string[]): string[] {

@@ -11,7 +11,6 @@ import {
   option,
   printRows,
   ratioRow,
-  rowOf,
   run,
   startSandbox,
   times,

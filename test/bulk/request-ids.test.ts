@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import { Runs } from './rig.ts';
 
 let runs: Runs;
@@ -15,7 +14,7 @@ afterEach(async () => {
 
 function connected() {
   if (runs.client === undefined) throw new Error('not open');
-  return { client: runs.client, ids: runs.ids(runs.client) };
+  return { client: runs.client, memory: runs.memory };
 }
 
 const contentOfRow = (row: number) => ({
@@ -30,13 +29,13 @@ describe('a request ID in the file', () => {
   it.each([0, 40_000])(
     'creates one envelope when `create` uses it at the same time, with a list that lags by %i ms',
     async (lagMs) => {
-      const { client, ids } = connected();
+      const { client, memory } = connected();
       const { service } = runs;
       service.behavior = { lagMs };
       const id = await runs.begin(6, 'two-step', { requestIds: true });
       const creates = [2, 4, 6].map((row) =>
         createEnvelope(client, createBody({ ...contentOfRow(row), send: true }, `own-${row}`), {
-          ids,
+          memory,
           rerun: true,
         }),
       );
@@ -48,18 +47,18 @@ describe('a request ID in the file', () => {
   );
 
   it('is not reused after `create` lost its response and the list shows the envelope late', async () => {
-    const { client, ids } = connected();
-    const request = await ids.lock('own-1');
-    await request.asked(contentOf(contentOfRow(1)));
-    await request.release();
-    const { service } = runs;
-    const listedFrom = service.clock.now() + 30_000;
-    service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT', listedFrom });
+    const { client, memory } = connected();
+    runs.service.behavior = { create: () => 'lose', lagMs: 30_000 };
+    const killed = () => {
+      throw new Error('killed');
+    };
+    const body = createBody({ ...contentOfRow(1), send: true }, 'own-1');
+    await createEnvelope(client, body, { memory, rerun: false, searching: killed }).catch(() => undefined);
+    runs.service.behavior = {};
     const { ending, results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
     expect(ending).toEqual({ kind: 'finished' });
     expect(results[0]).toMatchObject({ status: 'EXISTING', envelopeId: 'env_1' });
     expect(live().filter(({ metadata }) => metadata.esignRequestId === 'own-1')).toHaveLength(1);
-    expect(client.account).not.toBe('');
   });
 
   it('is refused for other content that only the service knows, even if the list shows it late', async () => {
@@ -91,13 +90,14 @@ describe('a request ID in the file', () => {
   });
 
   it('can be reused after the service refused its row', async () => {
-    const { ids } = connected();
     runs.service.behavior = {
       create: (number) => (number === 1 ? { status: 422, code: 'VALIDATION_ERROR' } : undefined),
     };
     const { results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
     expect(codesOf(results)).toEqual(['VALIDATION_ERROR', undefined]);
-    expect(await ids.read('own-1')).toEqual({ state: 'new' });
-    expect(await ids.read('own-2')).toMatchObject({ state: 'made' });
+    runs.service.behavior = {};
+    const { client, memory } = connected();
+    const body = createBody({ templateId: 'tmpl_2', signers: contentOfRow(1).signers, send: true }, 'own-1');
+    expect(await createEnvelope(client, body, { memory, rerun: true })).toMatchObject({ by: 'reply' });
   });
 });

@@ -11,10 +11,11 @@ import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import type { RunOptions } from '../../src/bulk/session.ts';
 import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
-import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { clientFor } from '../support/client.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 
 export interface Stored {
@@ -54,9 +55,11 @@ class Service {
   readonly clock: FakeClock = fakeClock();
   server: TestServer | undefined;
 
-  async start(): Promise<Client> {
+  async start(memory: WriteMemory): Promise<Client> {
     this.server = await startServer((request, response) => this.#answer(request, response));
-    return clientFor(this.server.origin, { clock: this.clock, retries: 1 });
+    const { origin } = this.server;
+    const gate = async () => gateFor(memory, `${origin}/api/v1`, this.clock);
+    return clientFor(origin, { clock: this.clock, retries: 1, gate });
   }
 
   /** An envelope that exists without a request of the test. */
@@ -185,7 +188,7 @@ export class Runs {
 
   async open(): Promise<void> {
     this.root = await mkdtemp(join(tmpdir(), 'esign-bulk-'));
-    this.client = await this.service.start();
+    this.client = await this.service.start(this.memory);
   }
 
   async close(): Promise<void> {
@@ -216,7 +219,7 @@ export class Runs {
     }
     if (this.client === undefined) throw new Error('not open');
     // As `bulk create` does before it asks for confirmation.
-    const found = await findIdentifiedRows(this.client, this.ids(this.client), wanted, new Map());
+    const found = await findIdentifiedRows(this.client, this.memory, wanted, new Map());
     const known = groupKnownRows(found.values(), mode);
     const run = await draft.start(
       {
@@ -248,9 +251,9 @@ export class Runs {
     return run;
   }
 
-  /** The local request IDs. */
-  ids(client: Client): RequestIds {
-    return requestIdsIn(this.root, client);
+  /** The log of this machine. */
+  get memory(): WriteMemory {
+    return memoryOf(this.root, this.service.clock);
   }
 
   /** Works on a run in the process that began it. Later calls work like other processes. */
@@ -262,7 +265,7 @@ export class Runs {
     try {
       const ending = await processRun(run, {
         client: this.client,
-        ids: this.ids(this.client),
+        memory: this.memory,
         concurrency: 4,
         maxOutageMs: 60_000,
         signal: new AbortController().signal,

@@ -1,45 +1,68 @@
-import { describe, expect, it } from 'vitest';
-import { type Composition, composed, setOrder } from '../../src/envelopes/composition.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../src/envelopes/composition.ts';
+import { clientFor } from '../support/client.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
 
-const ada = { email: 'ada@example.com', name: 'Ada' };
-const bo = { email: 'bo@example.com', name: 'Bo' };
-const start: Composition = { roles: [], signers: [] };
+const signer = (name: string, role?: string) => ({
+  email: `${name.toLowerCase()}@example.com`,
+  name,
+  ...(role === undefined ? {} : { role }),
+});
 
-describe('a composition', () => {
-  it('numbers signers who sign in sequence', () => {
-    expect(composed({ ...start, signers: [ada, bo], order: 'SEQUENTIAL' })).toMatchObject({
-      signingOrder: 'SEQUENTIAL',
-      signers: [{ order: 1 }, { order: 2 }],
-    });
-  });
-
-  it("keeps each signer's position when they sign in another order, and lets added signers sign last", () => {
-    const composition = { ...start, signers: [ada, bo] };
-    setOrder(composition, [bo, ada]);
-    composition.signers.push({ email: 'cy@example.com', name: 'Cy' });
-    expect(composed(composition).signers.map(({ name, order }) => [name, order])).toEqual([
-      ['Ada', 2],
-      ['Bo', 1],
-      ['Cy', 3],
-    ]);
-    setOrder(composition, undefined);
-    expect(composed(composition)).toMatchObject({ signingOrder: 'PARALLEL', signers: [ada, bo, {}] });
-  });
-
-  it('keeps given numbers', () => {
-    const signers = [
-      { ...ada, order: 1 },
-      { ...bo, order: 1 },
+describe('suggestions from recent envelopes', () => {
+  it('contain the latest signer of each role', () => {
+    const envelopes = [
+      { id: 'env_3', signers: [signer('Ada', 'Tenant')] },
+      { id: 'env_2', signers: [signer('Bo', 'Tenant'), signer('Cy', 'Landlord'), signer('Di')] },
     ];
-    expect(composed({ ...start, signers, order: 'SEQUENTIAL' }).signers).toEqual(signers);
+    expect([...lastSigners(envelopes)]).toEqual([
+      ['Tenant', signer('Ada', 'Tenant')],
+      ['Landlord', signer('Cy', 'Landlord')],
+    ]);
   });
 
-  it('omits empty values, and the order of a single signer', () => {
-    expect(composed({ ...start, signers: [ada], order: 'SEQUENTIAL', subject: '', message: '' })).toEqual({
-      signers: [ada],
-      subject: undefined,
-      message: undefined,
-      signingOrder: undefined,
-    });
+  it('omit the signers of a replaced envelope', () => {
+    const envelopes = [
+      { id: 'env_2', metadata: { replaces: 'env_1' }, signers: [signer('Cy', 'Landlord')] },
+      { id: 'env_1', signers: [signer('Wrong', 'Tenant')] },
+    ];
+    expect([...lastSigners(envelopes).keys()]).toEqual(['Landlord']);
   });
+
+  it('contain the roles of a template', () => {
+    const envelopes = [
+      { id: 'env_2', templateId: 'tmpl_1', signers: [signer('Ada', 'Tenant'), signer('Bo', 'Landlord')] },
+      { id: 'env_1', templateId: 'tmpl_2', signers: [signer('Cy', 'Buyer')] },
+    ];
+    expect(rolesIn(envelopes, 'tmpl_1')).toEqual(['Tenant', 'Landlord']);
+  });
+
+  let server: TestServer | undefined;
+  afterEach(() => server?.close());
+  it.each([
+    ['with signers', true, 1],
+    ['without signers', false, 11],
+  ])('are read from a list %s', async (_, listsSigners, requests) => {
+    const whole = (id: string) => ({
+      id,
+      createdAt: new Date().toISOString(),
+      signers: [signer('Ada', 'Tenant')],
+    });
+    server = await startServer(({ path }, response) => {
+      const id = /env_\d+$/.exec(path)?.[0];
+      if (id !== undefined) return json(response, 200, { data: whole(id) });
+      const data = Array.from({ length: 30 }, (_one, index) => whole(`env_${index}`));
+      const items = data.map(({ signers, ...rest }) => (listsSigners ? { ...rest, signers } : rest));
+      json(response, 200, { data: items, meta: { pagination: { totalPages: 1 } } });
+    });
+    const found = await recentEnvelopes(clientFor(server.origin));
+    expect(lastSigners(found).get('Tenant')?.name).toBe('Ada');
+    expect(server.seen).toHaveLength(requests);
+  });
+});
+
+it('lets one signer sign first, and the others as listed', () => {
+  const signers = [signer('Ada'), signer('Bo'), signer('Cy')];
+  const [, bo = signer('')] = signers;
+  expect(inTurn(signers, bo).map(({ order }) => order)).toEqual([2, 1, 3]);
 });

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { type Created, createEnvelope } from '../../src/envelopes/create-once.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
-import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
+import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
+import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
@@ -46,9 +46,9 @@ function run(
     ...more
   }: { machine?: string; time?: Clock } & Partial<EnvelopeInput> = {},
 ): Promise<Created> {
-  const client = on.client(time);
-  const ids = requestIdsIn(join(folder, machine), client);
-  return createEnvelope(client, createBody({ ...wanted, ...more }, 'order-1'), { ids, rerun: true });
+  const memory = new LogFolder(logFolder(join(folder, machine)), time);
+  const client = on.client(time, memory);
+  return createEnvelope(client, createBody({ ...wanted, ...more }, 'order-1'), { memory, rerun: true });
 }
 
 const codeOf = (doing: Promise<unknown>) =>
@@ -128,10 +128,9 @@ describe('a request ID', () => {
 
   it('is searched for the rest of that minute by the next run', async () => {
     const on = await start({ fateOf: first(500), processingMs: 27_000, listLagMs: 50_000 });
-    const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), client);
-    await createEnvelope(client, createBody(wanted, 'order-1'), {
-      ids,
+    const memory = new LogFolder(logFolder(join(folder, 'one')), clock);
+    await createEnvelope(on.client(clock, memory), createBody(wanted, 'order-1'), {
+      memory,
       rerun: false,
       searching: () => {
         throw new Error('killed');
@@ -141,31 +140,35 @@ describe('a request ID', () => {
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
-  it('is awaited after a kill if the request was sent long after it was recorded', async () => {
+  it('is awaited after a kill between the request and its response, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
-    const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), client);
-    const request = await ids.lock('order-1');
-    await request.asked(contentOf(wanted));
-    await request.release();
-    await clock.sleep(14 * MINUTE);
-    await client.envelopes.create(createBody(wanted, 'order-1'));
-    expect(await run(on)).toMatchObject({ by: 'earlier' });
-    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
-  });
-
-  it('is awaited after a kill directly after the request, by either clock', async () => {
-    const on = await start({ listLagMs: 55_000 });
-    const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), { account: client.account, clock, serviceClock: clock });
-    const request = await ids.lock('order-1');
-    await request.asked(contentOf(wanted));
-    await request.release();
-    await client.envelopes.create(createBody(wanted, 'order-1'));
+    const memory = new LogFolder(logFolder(join(folder, 'one')), clock);
+    // Killed before it could record the outcome of the request.
+    const killed: WriteMemory = {
+      place: memory.place,
+      find: (keys) => memory.find(keys),
+      append: (records) =>
+        records.some(({ type }) => type !== 'intent')
+          ? Promise.reject(new Error('killed'))
+          : memory.append(records),
+    };
+    const client = on.client(clock, killed);
+    await createEnvelope(client, createBody(wanted, 'order-1'), { memory: killed, rerun: false }).catch(
+      () => undefined,
+    );
+    expect(on.stored).toHaveLength(1);
     // The local clock is set 2 hours ahead before the rerun.
     const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };
     expect(await run(on, { time: ahead })).toMatchObject({ by: 'earlier' });
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('goes through with other content after a request that was refused, or that certainly created nothing', async () => {
+    const on = await start({ fateOf: first('never came') });
+    await codeOf(run(on));
+    const bo = { signers: [{ email: 'bo@example.com', name: 'Bo' }] };
+    expect(await run(on, bo)).toMatchObject({ by: 'reply' });
+    expect(on.emailsByAddress()).toEqual({ 'bo@example.com': 1 });
   });
 
   it('creates once for concurrent calls', async () => {
@@ -221,22 +224,18 @@ describe('a request ID', () => {
     expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
   });
 
-  it('is searched for as if it had just been used if its record is damaged, and this is reported', async () => {
-    const on = await start({ listLagMs: 40_000 });
-    await run(on);
-    const records = join(folder, 'one/requests', on.client().account);
-    for (const name of await readdir(records))
-      if (name.endsWith('.json')) await writeFile(join(records, name), 'damaged');
-    clock.time = Date.now();
-    expect(await run(on)).toMatchObject({ by: 'earlier', warning: { code: 'REQUEST_ID_RECORD_DAMAGED' } });
+  it('is unknown, and never created again, if the service shows no request IDs', async () => {
+    const on = await start({ keys: 'dropped', fateOf: first('lost') });
+    expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
+    await clock.sleep(10 * MINUTE);
+    expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
     expect(on.stored).toHaveLength(1);
   });
 
   it('is refused if it is empty, before anything is sent', async () => {
     const on = await start();
-    const client = on.client();
-    const ids = requestIdsIn(folder, client);
-    await expect(createEnvelope(client, createBody(wanted, ''), { ids, rerun: true })).rejects.toMatchObject({
+    const options = { memory: new ProcessMemory(), rerun: true };
+    await expect(createEnvelope(on.client(), createBody(wanted, ''), options)).rejects.toMatchObject({
       code: 'USAGE',
     });
     expect(on.seen).toEqual([]);
@@ -274,4 +273,43 @@ it(`emails nobody twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
     });
     await on.close();
   }
+});
+
+describe('a create without a request ID', () => {
+  const attempt = (on: LaggingService, memory: WriteMemory, requestId: string) =>
+    createEnvelope(on.client(clock, memory), createBody(wanted, requestId), {
+      memory,
+      rerun: false,
+      resumesInterrupted: true,
+    });
+
+  it('first resolves an interrupted create with the same content, and returns its envelope', async () => {
+    const on = await start({ listLagMs: 55_000, fateOf: first('lost') });
+    const memory = new LogFolder(logFolder(folder), clock);
+    const killed: WriteMemory = {
+      place: memory.place,
+      find: (keys) => memory.find(keys),
+      append: (records) => memory.append(records),
+    };
+    await createEnvelope(on.client(clock, killed), createBody(wanted, 'generated-1'), {
+      memory: killed,
+      rerun: false,
+      searching: () => {
+        throw new Error('killed');
+      },
+    }).catch(() => undefined);
+    expect(await attempt(on, memory, 'generated-2')).toMatchObject({
+      by: 'earlier',
+      warning: { code: 'INTERRUPTED_CREATE_FOUND' },
+    });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('is a new one if the earlier one is done, or created nothing', async () => {
+    const on = await start();
+    const memory = new LogFolder(logFolder(folder), clock);
+    await attempt(on, memory, 'generated-1');
+    expect(await attempt(on, memory, 'generated-2')).toMatchObject({ by: 'reply' });
+    expect(on.stored).toHaveLength(2);
+  });
 });

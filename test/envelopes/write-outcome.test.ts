@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { requestIdsInMemory } from '../../src/envelopes/request-ids/request-ids.ts';
 import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
-import { actWithOutcome, readQuietly } from '../../src/envelopes/write-outcome.ts';
+import { actWithOutcome } from '../../src/envelopes/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
+import { ProcessMemory } from '../../src/log/write-memory.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
@@ -50,7 +50,7 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
 
 describe('a create', () => {
   const settle = async (client: ReturnType<typeof clientFor>, signal?: AbortSignal) => {
-    const options = { ids: requestIdsInMemory(client), rerun: false, signal };
+    const options = { memory: new ProcessMemory(), rerun: false, signal };
     try {
       const { envelope, by } = await createEnvelope(client, { ...body, metadata: mine }, options);
       return { kind: 'settled', by, value: envelope };
@@ -209,22 +209,6 @@ describe('the envelope of a request ID', () => {
     expect(await findByRequestId(client, 'req-3')).toBeUndefined();
   });
 
-  it('takes no GET for old items without metadata if the list shows markers of others', async () => {
-    const items = Array.from({ length: 50 }, (_, i) => ({
-      id: `env_${i}`,
-      createdAt: at(NOW - i * MINUTE),
-      metadata: i === 7 ? other : i % 2 === 0 ? {} : null,
-    }));
-    const { client } = await serviceOf(losing(items));
-    expect(await findByRequestId(client, 'req-1')).toBeUndefined();
-    const read = requests()?.filter((one) => one.startsWith('GET /envelopes/')) ?? [];
-    expect([
-      read.length,
-      read.includes('GET /envelopes/env_3'),
-      read.includes('GET /envelopes/env_20'),
-    ]).toEqual([10, true, false]);
-  });
-
   it('is found if it moves to page 1 during the search, or is beyond the last page', async () => {
     const items = Array.from({ length: 201 }, (_, i) => ({
       id: `env_${i}`,
@@ -250,14 +234,6 @@ describe('the envelope of a request ID', () => {
       json(response, 200, { data, meta: { pagination: { totalPages: 2 } } });
     });
     expect(await findByRequestId(short.client, 'req-1')).toMatchObject({ id: 'env_200' });
-  });
-
-  it('is no longer searched for after the caller aborts', async () => {
-    const { client } = await serviceOf(losing([]));
-    const signal = AbortSignal.abort(new Error('enough'));
-    await expect(findByRequestId(client, 'req-1', { signal })).rejects.toThrow('enough');
-    await expect(findByRequestId(client, 'req-1', { since: () => NOW, signal })).rejects.toThrow('enough');
-    expect(server?.seen).toEqual([]);
   });
 });
 
@@ -340,41 +316,5 @@ describe('an action', () => {
   ])('fails if the next try is refused %s', async (_, code, states, reads) => {
     const done = await send([loseReply, refuse(code), loseReply], states);
     expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });
-  });
-});
-
-describe('an optional read', () => {
-  it('returns undefined if it fails, and stops when the caller aborts', async () => {
-    const { client } = await serviceOf((_, response) =>
-      json(response, 404, { error: { code: 'NOT_FOUND' } }),
-    );
-    expect(await readQuietly(client, 'env_1')).toBeUndefined();
-    expect(await readQuietly(client, 'env_1', new AbortController().signal)).toBeUndefined();
-    const given = AbortSignal.abort(new Error('enough'));
-    await expect(readQuietly(client, 'env_1', given)).rejects.toThrow('enough');
-  });
-});
-
-describe('an action that is aborted after it succeeded', () => {
-  /** The response has no body, and the envelope can't be read before the deadline. */
-  function act(graceMs: number) {
-    const client = clientFor('http://127.0.0.1:1', { graceMs });
-    const get = (_: string, signal?: AbortSignal) =>
-      new Promise<never>((_resolve, reject) => {
-        const fail = () => reject(new Error('aborted'));
-        if (signal?.aborted) fail();
-        else signal?.addEventListener('abort', fail, { once: true });
-      });
-    const fake = { ...client, envelopes: { ...client.envelopes, get } };
-    const done = () => Promise.resolve(undefined);
-    return actWithOutcome(fake, 'env_1', done, () => false, AbortSignal.abort());
-  }
-
-  it('is reported with its ID', async () => {
-    expect(await act(1)).toEqual({ kind: 'settled', value: { id: 'env_1' }, by: 'reply' });
-  });
-
-  it('fails without a grace period', async () => {
-    await expect(act(0)).rejects.toThrow('aborted');
   });
 });

@@ -5,23 +5,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { createBody } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
+import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { gateFor, memoryOf } from '../support/recording.ts';
 
 const COUNT = Number(process.env.FAULT_REQUESTS ?? 1_000);
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
 const CONCURRENCY = 16;
 
 let folder: string;
+let memory: WriteMemory;
 let sandbox: Sandbox;
 const proxies: FaultyProxy[] = [];
 
 beforeAll(async () => {
   process.stdout.write(`client faults: FAULT_REQUESTS=${COUNT} FAULT_SEED=${SEED}\n`);
   folder = await mkdtemp(join(tmpdir(), 'esign-faults-'));
+  memory = memoryOf(folder, systemClock);
   sandbox = await startSandbox({
     dataDir: join(folder, 'sandbox'),
     port: 0,
@@ -36,12 +39,13 @@ afterAll(async () => {
 
 function clientAt(baseUrl: string): Client {
   return createClient({
+    gate: async () => gateFor(memory, baseUrl, systemClock),
     baseUrl,
     apiKey: sandbox.apiKey,
     timeoutMs: 2_000,
     userAgent: 'esign-test',
     clock: systemClock,
-    windowFolder: join(folder, 'rate'),
+    isPaced: true,
   });
 }
 
@@ -67,7 +71,7 @@ describe('an unreliable network', () => {
       method === 'POST' ? { lost: 0.2, reset: 0.1 } : {},
     );
     let reruns = 0;
-    const ids = requestIdsIn(folder, client);
+
     await forAll(async (index) => {
       const wanted = {
         templateId: 'tmpl_nda',
@@ -77,7 +81,7 @@ describe('an unreliable network', () => {
       // As a script would: the same request ID until the outcome is known.
       for (let rerun = false; ; rerun = true) {
         const id = `fault-${SEED}-${index}`;
-        const done = await createEnvelope(client, createBody(wanted, id), { rerun, ids }).catch(
+        const done = await createEnvelope(client, createBody(wanted, id), { rerun, memory }).catch(
           (error: unknown) => {
             if (error instanceof UnknownOutcomeError) return undefined;
             throw error;

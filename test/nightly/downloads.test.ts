@@ -67,15 +67,21 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   if (fault === 'login')
     return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
   const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
-  const tag = fault === 'swap' ? `"${'0'.repeat(32)}"` : etag;
-  const isOther = request.headers['if-match'] !== undefined && request.headers['if-match'] !== tag;
+  const isOther = request.headers['if-match'] !== undefined && request.headers['if-match'] !== etag;
   if (isOther) return void response.writeHead(412).end();
-  const part = body.subarray(from);
+  const part = (fault === 'swap' ? otherBody() : body).subarray(from);
   const range = from > 0 ? { 'content-range': `bytes ${from}-${SIZE - 1}/${SIZE}` } : {};
   const length = part.length + (fault === 'short' ? 10 : 0);
-  response.writeHead(from > 0 ? 206 : 200, { etag: tag, 'content-length': length, ...range });
+  response.writeHead(from > 0 ? 206 : 200, { etag, 'content-length': length, ...range });
   if (request.method === 'HEAD') return void response.end();
   void send(part, response, fault);
+}
+
+/** Other bytes each time, under the same ETag. */
+function otherBody(): Buffer {
+  const other = Buffer.from(body);
+  other.writeUInt32BE(Math.floor(random() * 2 ** 32), SIZE - 100);
+  return other;
 }
 
 async function send(part: Buffer, response: ServerResponse, fault: Fault): Promise<void> {

@@ -75,7 +75,7 @@ const file = z.object({
   bytes: z.nullable(count),
   sha256: maybe,
   status: z.enum(['downloaded', 'unchanged', 'failed']),
-  proof: z.optional(z.literal('size')),
+  proof: z.nullable(z.enum(['checksum', 'etag', 'seal', 'size'])),
   seal: z.optional(z.nullable(seal)),
   problem: z.optional(z.nullable(z.object(brief))),
   error: z.nullable(z.object(brief)),

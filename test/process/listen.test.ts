@@ -21,7 +21,7 @@ const ONE_THREAD = { UV_THREADPOOL_SIZE: '1' };
 const send = (url: unknown, body: string) => post(url, body, signed(body, SECRET));
 
 /** The deliveries in the journal of a state folder, as the command lists them, oldest first. */
-async function kept(state = home.path('state')): Promise<Record<string, unknown>[]> {
+async function kept(state: string): Promise<Record<string, unknown>[]> {
   const run = await home.run(argv`events list --all --json`, { env: { ESIGN_STATE_DIR: state } });
   return [JSON.parse(run.stdout) as unknown].flat().filter(isRecord).reverse();
 }
@@ -46,6 +46,7 @@ describe('a listener that is killed repeatedly under load', () => {
   const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
   const KILLS = Number(process.env.LISTEN_KILLS ?? 2);
   const random = seeded(SEED);
+  const own = { ESIGN_STATE_DIR: home.path('kills') };
   /** What was sent, with the sender's response; null without a response. */
   const sent = new Map<string, number | null>();
 
@@ -63,7 +64,7 @@ describe('a listener that is killed repeatedly under load', () => {
 
   /** Sends over many connections until the listener is gone; kills it in between. */
   async function round(): Promise<void> {
-    const listener = home.start([...LISTEN, '--events', 'declined']);
+    const listener = home.start([...LISTEN, '--events', 'declined'], { env: own });
     const url = String((await listener.object()).url);
     const agent = new Agent({ keepAlive: true });
     const wanted = 100 + random() * 300;
@@ -87,7 +88,7 @@ describe('a listener that is killed repeatedly under load', () => {
   it('has each acknowledged delivery in its journal, once, and nothing else', async () => {
     process.stdout.write(`listen kills: FAULT_SEED=${SEED} LISTEN_KILLS=${KILLS}\n`);
     for (let kill = 0; kill < KILLS; kill++) await round();
-    const stored = (await kept()).map(({ body }) => JSON.stringify(body));
+    const stored = (await kept(own.ESIGN_STATE_DIR)).map(({ body }) => JSON.stringify(body));
     const answered = [...sent].filter(([, answer]) => answer !== null);
     expect(new Set(answered.map(([, answer]) => answer))).toEqual(new Set([200]));
     expect(answered.length).toBeGreaterThan(KILLS * 100);
@@ -96,7 +97,7 @@ describe('a listener that is killed repeatedly under load', () => {
     expect(stored.filter((body) => !sent.has(body))).toEqual([]);
     expect(stored.length).toBe(known.size);
     // Incomplete lines of the last kill are skipped, and the next listener recognizes the duplicates.
-    const again = home.start(LISTEN);
+    const again = home.start(LISTEN, { env: own });
     const { url } = await again.object();
     expect(await send(url, answered[0]?.[0] ?? '')).toBe(200);
     let line = await again.object();

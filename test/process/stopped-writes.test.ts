@@ -75,7 +75,7 @@ describe('a stopped create', () => {
     expect([signal, stdout]).toEqual(['SIGTERM', `${envelopesOf('reply')[0]?.id}\tSENT\n`]);
   });
 
-  it('searches for the request ID if the response takes longer', async () => {
+  it('searches for the request ID if the response takes longer', { tags: ['full'] }, async () => {
     service.hold(CREATE);
     const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
     expect(signal).toBe('SIGTERM');
@@ -113,7 +113,7 @@ describe('a stopped create', () => {
     expect(made).toMatchObject({ status: 'SENT', subject });
   });
 
-  it('leaves the command on the screen after two Ctrl-C on a terminal', async () => {
+  it('leaves the command on the screen after two Ctrl-C on a terminal', { tags: ['full'] }, async () => {
     service.hold(CREATE);
     const [file, ...before] = COMMAND;
     const env = { ...home.env, ...service.env };
@@ -140,7 +140,7 @@ describe('a stopped create', () => {
   const TIMES = process.env.ESIGN_REAL
     ? [0, 80, 160, 200, 240, 280, 320, 400, 500, 600, 800]
     : [0, 160, 240, 320, 500];
-  it('reports everything, whenever the signal arrives', async () => {
+  it('reports everything, whenever the signal arrives', { tags: ['full'] }, async () => {
     for (const ms of TIMES) {
       const deal = `at-${ms}`;
       service.hold(CREATE);
@@ -160,7 +160,7 @@ describe('a stopped create', () => {
 });
 
 describe('a stopped call', () => {
-  it.each([1, 2])('reports an unknown outcome after %i signals', async (signals) => {
+  it.each([1, 2])('reports an unknown outcome after %i signals', { tags: ['full'] }, async (signals) => {
     const id = draft();
     service.hold(ACTION);
     const args = ['api', 'POST', `/esign/envelopes/${id}/send`, '--json'];
@@ -179,8 +179,8 @@ describe('a stopped action', () => {
     for (const isAnswered of [true, false]) {
       const id = draft();
       service.hold(ACTION);
-      const meanwhile = async () => {
-        await sleep(300);
+      const meanwhile = async (running: LongRunning) => {
+        await running.says(/Press Ctrl-C again/);
         if (isAnswered) service.answer();
       };
       const { stdout, signal } = await stopped(['envelopes', action, id], { meanwhile });
@@ -188,13 +188,17 @@ describe('a stopped action', () => {
     }
   });
 
-  it.each(['send', 'cancel'])('prints a safe command for %s on a second stop', async (action) => {
-    const id = draft();
-    service.hold(ACTION);
-    const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
-    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
-    expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
-  });
+  it.each(['send', 'cancel'])(
+    'prints a safe command for %s on a second stop',
+    { tags: ['full'] },
+    async (action) => {
+      const id = draft();
+      service.hold(ACTION);
+      const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
+      expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+      expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
+    },
+  );
 
   it('reports an unknown outcome for remind, and a command that emails nobody twice', async () => {
     const id = draft();
@@ -202,10 +206,12 @@ describe('a stopped action', () => {
     service.hold(ACTION);
     const settled = await stopped(['envelopes', 'remind', id]);
     expect([settled.signal, settled.stderr]).toEqual(['SIGTERM', expect.stringContaining('may or may not')]);
-    expect(await runCommandIn(settled.stderr)).toMatchObject({ code: 5 });
+    const again = await runCommandIn(settled.stderr);
+    expect([again.code, again.stdout]).toEqual([0, `${id}\tREMINDED_RECENTLY\n`]);
     service.hold(ACTION);
     const cut = await stopped(['envelopes', 'remind', id, '--json'], { signals: 2 });
-    expect(await runCommandIn(String(errorIn(cut.stderr).hint))).toMatchObject({ code: 5 });
+    const last = await runCommandIn(String(errorIn(cut.stderr).hint));
+    expect([last.code, last.stdout]).toEqual([0, expect.stringContaining('REMINDED_RECENTLY')]);
     expect(mails()).toBe(2);
   });
 
@@ -215,12 +221,8 @@ describe('a stopped action', () => {
   it('reports the envelopes in progress, and a command that continues with the others', async () => {
     const ids = Array.from({ length: 12 }, draft);
     holdAllBut(ids[0]);
-    const meanwhile = async () => {
-      await sleep(300);
-      service.answer();
-    };
     const args = ['envelopes', 'send', ...ids, '--yes', '--json'];
-    const first = await stopped(args, { arrived: 8, meanwhile });
+    const first = await stopped(args, { arrived: 8 });
     const rows = jsonLines(first.stdout).filter(isRecord);
     expect([first.signal, rows.map((row) => row.ok)]).toEqual(['SIGTERM', Array(9).fill(true)]);
     expect(errorIn(first.stderr)).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
@@ -235,7 +237,7 @@ describe('a stopped action', () => {
     ]);
   });
 
-  it('lists everything unresolved on a second stop', async () => {
+  it('lists everything unresolved on a second stop', { tags: ['full'] }, async () => {
     const ids = Array.from({ length: 10 }, draft);
     holdAllBut(ids[0]);
     const args = ['envelopes', 'cancel', ...ids, '--yes', '--json'];

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Home, type LongRunning } from '../support/cli.ts';
-import { portOf } from '../support/server.ts';
+import { portOf, startServer } from '../support/server.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
 
 const SECRET = 'canary-secret-0123456789';
@@ -128,6 +128,23 @@ describe('forwarding', () => {
     await third.stop();
     expect(got).toHaveLength(3);
     expect((await home.shell('cat state/*/*/*.jsonl')).stdout).not.toContain('canary');
+  });
+
+  it('is waited for when it is stopped', async () => {
+    let release: () => void = () => undefined;
+    const slow = await startServer((_, response) => {
+      release = () => void response.end();
+    });
+    const listener = listen('--forward-to', slow.origin);
+    const { url } = await listener.object();
+    expect(await send(url, body(5, 'env_d'))).toBe(200);
+    while (slow.seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const stopped = listener.stop();
+    await listener.says(/Waiting for open forwards/);
+    release();
+    expect(await lines(listener, 'forward', 1)).toMatchObject([{ attempt: 1, error: null }]);
+    await stopped;
+    await slow.close();
   });
 
   it('delays no response if the application never responds', async () => {

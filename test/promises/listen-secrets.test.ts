@@ -29,10 +29,10 @@ function create(url: string, ...more: string[]): Promise<Record<string, unknown>
   return home.object([...words, '--webhook-url', url, ...more]);
 }
 
-const FILE = () => home.path('config', 'webhook-secrets.json');
+const fileOf = (of: Home) => of.path('config', 'webhook-secrets.json');
 /** The secrets that were generated on this machine, oldest first. */
-async function storedSecrets(): Promise<string[]> {
-  return (await readFile(FILE(), 'utf8')).match(/whsec_[\w-]+/g) ?? [];
+async function storedSecrets(of: Home): Promise<string[]> {
+  return (await readFile(fileOf(of), 'utf8')).match(/whsec_[\w-]+/g) ?? [];
 }
 
 /** The latest delivery in the journal. */
@@ -44,27 +44,29 @@ async function latest(): Promise<Record<string, unknown>> {
 
 describe('the secret of an envelope', () => {
   it('is created with it, stored privately, never printed, and found by a running listener', async () => {
-    const [listener, url] = await listen();
+    const own = new Home();
+    await own.sandbox();
+    const listener = own.background`listen --port 0 --json`;
+    const { url } = await listener.object();
     await listener.says(/No webhook secret is stored/);
     const refused = payload('env_early');
     expect(await post(url, refused, signed(refused, ''))).toBe(401);
     expect(await listener.object()).toMatchObject({ verified: false });
-    const made = await home.run([
-      ...argv`envelopes create --template tmpl_nda --signer ${'Ada <ada@example.com>'} --send --debug`,
-      ...argv`--webhook-url ${url}`,
-    ]);
+    const words = argv`envelopes create --template tmpl_nda --signer ${'Ada <ada@example.com>'} --send`;
+    const made = await own.run([...words, '--webhook-url', String(url), '--debug']);
     expect(await listener.object()).toMatchObject({ event: 'envelope.sent', verified: true });
     await listener.stop();
-    const [secret = ''] = await storedSecrets();
+    const [secret = ''] = await storedSecrets(own);
     expect(secret.length).toBeGreaterThan(40);
-    expect((await stat(FILE())).mode & 0o077).toBe(0);
+    expect((await stat(fileOf(own))).mode & 0o077).toBe(0);
     expect(made.stdout + made.stderr + (await listener.stderr)).not.toContain(secret);
+    await own.close();
   });
 
   it("verifies only this envelope's deliveries", async () => {
     const own = String((await create('http://127.0.0.1:9/')).id);
     await create('http://127.0.0.1:9/');
-    const [ownSecret = '', others = ''] = (await storedSecrets()).slice(-2);
+    const [ownSecret = '', others = ''] = (await storedSecrets(home)).slice(-2);
     const [listener, url] = await listen();
     await listener.says(/stored on this machine/);
     const answer = (data: object, secret: string) => {

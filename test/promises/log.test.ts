@@ -71,21 +71,24 @@ describe('the log of writes', () => {
   });
 
   it('skips a line that is damaged, and entries after it stay', async () => {
+    await created();
     const folder = home.path('state', 'log');
     const [name = ''] = await readdir(folder);
     const path = `${folder}/${name}`;
     const before = await readFile(path, 'utf8');
     // A process was killed while it wrote a line.
-    await writeFile(path, `${before}{"type":"begin","id":"log_torn`);
+    await writeFile(path, `${before}\n{"type":"intent","id":"log_torn`);
     const id = await created();
-    const { stdout, stderr } = await home.run`log --envelope ${id} -q`;
-    expect([stdout, stderr.includes('1 line')]).toEqual([expect.stringMatching(/^log_\w+\n$/), true]);
+    const { stdout } = await home.run`log --envelope ${id} -q`;
+    expect(stdout).toMatch(/^log_\w+\n$/);
     await writeFile(path, before);
   });
 
   it('is complete when several processes write at the same time', async () => {
     const before = (await entries()).length;
-    const ends = await Promise.all(Array.from({ length: 3 }, () => home.start([...CREATE, '-q']).ended));
+    const ends = await Promise.all(
+      ['one', 'two', 'three'].map((id) => home.start([...CREATE, '--request-id', id, '-q']).ended),
+    );
     expect(ends.map(({ code }) => code)).toEqual([0, 0, 0]);
     const added = (await entries()).slice(before);
     expect(added.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { type Finished, Home, jsonLines, reportedError } from '../support/cli.ts';
+import { type Finished, Home, reportedError } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json, loseReply } from '../support/server.ts';
 
@@ -94,67 +94,21 @@ describe('the responses of send, cancel, and remind in every documented form', (
   });
 });
 
-describe('several envelopes', () => {
-  it('are not changed without confirmation', async () => {
-    const { server, env } = await fakeService((_, response) =>
-      json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
-    );
-    const runs = await Promise.all(
-      [
-        ['send', 'env_1', 'env_2'],
-        ['cancel', '-'],
-        ['remind', '-', '--no-input'],
-      ].map((args) => home.run(argv`envelopes ${args} --json`, { env, input: 'env_1\nenv_2\n' })),
-    );
-    for (const run of runs) {
-      expect(run.code).toBe(2);
-      expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
-      expect(String(reportedError(run).hint)).toContain('--yes');
-    }
-    expect(server.seen).toEqual([]);
-    const dry = await home.run(argv`envelopes remind env_1 env_2 --dry-run --json`, { env });
-    expect(jsonLines(dry.stdout)).toMatchObject([{ dryRun: true, id: 'env_1' }, { id: 'env_2' }]);
-    expect(server.seen).toEqual([]);
-    await server.close();
+describe('a request ID', () => {
+  it('creates one envelope in two processes at the same time', async () => {
+    const args = create('--metadata', 'case=twice', '--request-id', 'order-1', '--json');
+    const runs = await Promise.all([home.run(args), home.run(args)]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(parseJson(runs[0].stdout)).toEqual(parseJson(runs[1].stdout));
+    expect(await envelopes('twice')).toHaveLength(1);
   });
 
-  it('are all processed after confirmation; each is reported, and some failures exit with 10', async () => {
-    const [a, b] = await Promise.all([home.object(create('--send')), home.object(create())]);
-    const ids = [String(a.id), 'env_missing', String(b.id)];
-    const [remind, cancel] = [
-      await home.run`envelopes remind ${ids} --yes --json`,
-      await home.run`envelopes cancel ${ids} --yes --reason changed`,
-    ];
-    expect([remind.code, cancel.code]).toEqual([10, 10]);
-    expect(jsonLines(remind.stdout)).toMatchObject([
-      { id: ids[0], ok: true, envelope: { status: 'SENT' } },
-      { id: ids[1], ok: false, error: { code: 'NOT_FOUND', exitCode: 4 } },
-      { id: ids[2], ok: false, error: { code: 'INVALID_STATE', exitCode: 5 } },
-    ]);
-    expect(jsonLines(remind.stderr)).toMatchObject([{ error: { code: 'PARTIAL', exitCode: 10 } }]);
-    expect(cancel.stdout).toBe(`${ids[0]}\tCANCELLED\n${ids[2]}\tCANCELLED\n`);
-    expect(cancel.stderr).toContain('env_missing');
-  });
-});
-
-describe('a reminder', () => {
-  it('goes to the given signer, and to nobody else', async () => {
-    const id = String((await home.object(create('--signer', 'Bo <bo@example.com>', '--send'))).id);
-    const [named, stranger] = await Promise.all([
-      home.run`envelopes remind ${id} --signer BO@example.com`,
-      home.run`envelopes remind ${id} --signer eve@example.com --json`,
-    ]);
-    expect(named.code).toBe(0);
-    expect(stranger.code).toBe(2);
-    expect(String(reportedError(stranger).hint)).toContain('ada@example.com, bo@example.com');
-  });
-
-  it('is not emailed to the same person twice within --min-gap', async () => {
-    const id = String((await home.object(create('--send'))).id);
-    expect((await home.run`envelopes remind ${id} --min-gap 1h`).code).toBe(0);
-    const again = await home.run`envelopes remind ${id} --min-gap 1h`;
-    expect([again.code, again.stdout]).not.toEqual([0, `${id}\tSENT\n`]);
-    expect(again.stderr).toContain('ada@example.com');
-    expect((await home.run`envelopes remind ${id} --min-gap 0s`).code).toBe(0);
+  it('creates one envelope on another machine and with an old copy of the state', async () => {
+    const args = create('--metadata', 'case=moved', '--request-id', 'order-2', '--json');
+    const first = await home.run(args);
+    const elsewhere = { env: { ESIGN_STATE_DIR: home.path('elsewhere') } };
+    const second = await home.run(args, elsewhere);
+    expect([second.code, parseJson(second.stdout)]).toEqual([0, parseJson(first.stdout)]);
+    expect(await envelopes('moved')).toHaveLength(1);
   });
 });

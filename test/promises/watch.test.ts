@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
@@ -82,20 +83,40 @@ describe('envelopes watch', () => {
     expect(jsonLines(lines.stderr)).toMatchObject([{ error: { code: 'UNEXPECTED_STATUS', exitCode: 11 } }]);
   });
 
-  it('exits with 124 on timeout, and with the signal that stops it', async () => {
+  it('exits with 124 on timeout, and names the command that continues', async () => {
     const id = await sent();
-    const late = home.run`envelopes watch ${id} --timeout 4s --json`;
-    const watching = home.start`envelopes watch ${id} --json`;
-    await watching.object();
-    expect(await watching.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
-    expect(await watching.stderr).toBe('');
-    const terminated = home.start`envelopes watch ${id}`;
-    await terminated.line();
-    expect(await terminated.stop('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' });
-    const { code, stdout, stderr } = await late;
-    expect(code).toBe(124);
-    expect(jsonLines(stdout)).toHaveLength(1);
-    expect(jsonLines(stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124 } }]);
+    const late = await home.run`envelopes watch ${id} --timeout 1s --json`;
+    expect([late.code, jsonLines(late.stdout).length]).toEqual([124, 1]);
+    expect(jsonLines(late.stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124 } }]);
+    expect(late.stderr).toContain(`envelopes watch ${id}`);
+  });
+
+  it('runs a command for each envelope that reaches an awaited status, with the change on its stdin', async () => {
+    const [done, other] = [await sent(), await sent()];
+    await home.run`sandbox sign ${done}`;
+    await home.run`envelopes cancel ${other}`;
+    const exec = 'cat > $ESIGN_ENVELOPE_ID.json; test $ESIGN_STATUS = COMPLETED';
+    const watched = await home.run(['envelopes', 'watch', done, other, '--exec', exec]);
+    expect(watched.code).toBe(11);
+    expect(parseJson(await readFile(home.path(`${done}.json`), 'utf8'))).toMatchObject({
+      envelopeId: done,
+      to: 'COMPLETED',
+    });
+    await expect(readFile(home.path(`${other}.json`))).rejects.toThrow('ENOENT');
+    expect((await home.run(['envelopes', 'watch', done, '--exec', 'exit 3'])).code).toBe(10);
+  });
+
+  it('watches the envelopes of a run to their end, and follows replaced ones', async () => {
+    await writeFile(home.path('run.csv'), 'email,name\nr1@example.com,R1\nr2@example.com,R2\n');
+    await home.run`bulk create run.csv --template tmpl_nda --send --yes`;
+    const listed = await home.run`envelopes list --run last --all -q`;
+    const [first = '', second = ''] = linesOf(listed.stdout);
+    const replaced = await home.object`envelopes replace ${second} --subject New --yes`;
+    const made = isRecord(replaced.new) ? String(replaced.new.id) : '';
+    for (const id of [first, made]) await home.run`sandbox sign ${id}`;
+    const { code, stdout } = await home.run`envelopes watch --run last --json`;
+    const watched = jsonLines(stdout).filter(isRecord);
+    expect([code, watched.map(({ envelopeId }) => envelopeId).sort()]).toEqual([0, [first, made].sort()]);
   });
 
   it("doesn't wait for missing envelopes", async () => {

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/http.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
@@ -10,12 +9,12 @@ import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
 import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
-import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { RUN_KEY } from '../../src/kernel/vocabulary.ts';
-import { BulkService, type Fate } from './bulk-service.ts';
+import { BASE_URL, BulkService, type Fate } from './bulk-service.ts';
 import { seeded } from './faulty-proxy.ts';
+import { memoryOf } from './recording.ts';
 
 /** The result of a campaign; anything in `wrong` is a broken promise. */
 export interface Campaign {
@@ -27,7 +26,6 @@ export interface Campaign {
 }
 
 const HOUR = 3_600_000;
-const BASE_URL = 'http://127.0.0.1/api/v1';
 
 /**
  * Sends one list through every fault that the seed chooses: processes killed at any request and any journal entry, lost
@@ -177,10 +175,11 @@ class Course {
       wanted.add(row);
       await draft.add(row);
     }
-    const client = this.#service.client(clock, () => 'whole');
+    const memory = memoryOf(folder, clock);
+    const client = this.#service.client(clock, () => 'whole', memory);
     const file = { newRows: wanted, baseUrl: BASE_URL };
     const earlier = await findEarlierRows(folder, client, file);
-    const found = await findIdentifiedRows(client, idsOf(folder, client), wanted, earlier);
+    const found = await findIdentifiedRows(client, memory, wanted, earlier);
     const known = groupKnownRows(found.values(), this.#mode);
     const [unfinished] = known.unfinished;
     // Without state, only request IDs show what was sent.
@@ -237,10 +236,12 @@ class Course {
       const first = isFaulty && this.#first > 0 ? this.#first : undefined;
       if (run.resumed && run.state.isPaused)
         await run.note({ type: 'upTo', row: run.state.lastOfNext(first), at: this.#service.time });
-      const client = this.#service.client(this.#clock(), fate);
+      const clock = this.#clock();
+      const memory = memoryOf(this.#folder(index), clock);
+      const client = this.#service.client(clock, fate, memory);
       return await processRun(run, {
         client,
-        ids: idsOf(this.#folder(index), client),
+        memory,
         concurrency: this.#pick([1, 3]),
         maxOutageMs: 60_000,
         signal: killer.signal,
@@ -285,11 +286,6 @@ class Course {
     if (choice === undefined) throw new Error('nothing to choose from');
     return choice;
   }
-}
-
-/** The request IDs of a machine are stored next to its runs, so they are restored with them. */
-function idsOf(folder: string, client: Client): RequestIds {
-  return requestIdsIn(folder, client);
 }
 
 function rowOf(row: number, hasRequestId: boolean): BulkRow {

@@ -7,6 +7,11 @@ import { openGate } from '../../src/api/write-gate.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { isRecord } from '../../src/kernel/json.ts';
+import type { WriteMemory } from '../../src/log/write-memory.ts';
+import { gateFor } from './recording.ts';
+
+/** The address that the service's records carry. */
+export const BASE_URL = 'http://127.0.0.1/api/v1';
 
 /** The faults of a service during a whole campaign. */
 export interface Habits {
@@ -56,12 +61,14 @@ export class BulkService {
   }
 
   /** A client of one process. `fate` decides on each write; `clock` is that machine's. */
-  client(clock: Clock, fate: (request: HttpRequest) => Fate | Promise<Fate>): Client {
+  client(clock: Clock, fate: (request: HttpRequest) => Fate | Promise<Fate>, memory?: WriteMemory): Client {
     const serviceClock = new ServiceClock(clock, () => clock.now());
     const exchange: SendRequest = async (request) => {
       await Promise.resolve();
       request.signal?.throwIfAborted();
       this.time += 7;
+      await request.beforeAttempt?.();
+      request.onSend?.();
       const what = await fate(request);
       if (what === 'refused') throw serviceError(503);
       const reply = this.#answer(request);
@@ -71,12 +78,18 @@ export class BulkService {
       return reply;
     };
     const send = withRetries(exchange, { clock, random: () => 0.5, retries: 3, maxWaitMs: 60_000 });
+    const open = memory === undefined ? openGate : gateFor(memory, BASE_URL, clock, () => serviceClock.now());
+    const gate = open(send);
+    const sendGated: SendRequest = (request) =>
+      request.method === 'GET' ? send(request) : gate.pass(request);
     return {
       account: 'account',
-      ...createResources(send),
-      send,
-      writes: () => Promise.resolve(openGate(send)),
-      checkWrites: openGate(send).check,
+      baseUrl: BASE_URL,
+      timeoutMs: 30_000,
+      ...createResources(sendGated),
+      send: sendGated,
+      writes: () => Promise.resolve(gate),
+      checkWrites: gate.check,
       clock,
       serviceClock,
       graceMs: 0,

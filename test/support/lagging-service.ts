@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
+import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
+import { gateFor } from './recording.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from './server.ts';
 
 /** The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. */
@@ -66,8 +69,12 @@ export class LaggingService {
     return this.#server.seen;
   }
 
-  client(clock: Clock = this.#clock): Client {
+  /** A client whose writes are recorded in the log. */
+  client(clock: Clock = this.#clock, memory: WriteMemory = new ProcessMemory()): Client {
+    const serviceClock = new ServiceClock(clock);
     return createClient({
+      serviceClock,
+      gate: async () => gateFor(memory, this.baseUrl, clock, () => serviceClock.now()),
       baseUrl: this.baseUrl,
       apiKey: 'sk_test_0123456789',
       timeoutMs: 30_000,

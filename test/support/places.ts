@@ -29,7 +29,7 @@ export async function startPlaces(home: Home): Promise<Places> {
   const portOf = (url: unknown) => Number(new URL(String(url)).port);
   return {
     service: { args: ['envelopes', 'get', String(id)], port: portOf(baseUrl) },
-    bucket: { args: ['documents', 'link', String(key)], port: portOf(ready.endpoint) },
+    bucket: { args: ['documents', 'download', String(key), '-o', '-'], port: portOf(ready.endpoint) },
     certified: await certify('localhost', authority),
     key: String(key),
   };

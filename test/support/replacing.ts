@@ -8,14 +8,14 @@ import { newRequestId } from '../../src/envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan.ts';
-import { openReplaceRecord, type ReplaceRecord } from '../../src/envelopes/replace/progress-record.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox-control/control.ts';
 import { fakeClock } from './clock.ts';
 import { seeded } from './faulty-proxy.ts';
+import { gateFor, memoryOf } from './recording.ts';
 
 /** The process was killed: none of our code runs. */
 export class Killed extends Error {
@@ -27,6 +27,10 @@ export interface Rig {
   client: Client;
   control: SandboxControl;
   folder: string;
+  /** The log of this machine, in which `client` records. */
+  memory: WriteMemory;
+  /** A client whose writes are recorded elsewhere. */
+  clientWith(memory: WriteMemory): Client;
   close(): Promise<void>;
 }
 
@@ -37,15 +41,20 @@ export async function startRig(choices: Record<string, string> = {}): Promise<Ri
   const dataDir = join(folder, 'data');
   const sandbox = await startSandbox({ dataDir, port: 0, rateLimit, choices });
   const options = { apiKey: sandbox.apiKey, timeoutMs: 20_000, userAgent: 'esign-test', retries: 0 };
-  const client = createClient({ ...options, baseUrl: sandbox.baseUrl, clock: fakeClock() });
   const control = sandboxControl(
     createClient({ ...options, baseUrl: controlUrl(sandbox.baseUrl), clock: fakeClock() }).send,
   );
+  const clientWith = (memory: WriteMemory) => {
+    const clock = fakeClock();
+    const gate = async () => gateFor(memory, sandbox.baseUrl, clock);
+    return createClient({ ...options, baseUrl: sandbox.baseUrl, clock, gate });
+  };
   const close = async () => {
     await sandbox.close();
     await rm(folder, { recursive: true, force: true });
   };
-  return { sandbox, client, control, folder, close };
+  const memory = memoryOf(folder, fakeClock());
+  return { sandbox, client: clientWith(memory), control, folder, memory, clientWith, close };
 }
 
 const KINDS = ['SENT', 'IN_PROGRESS', 'DRAFT', 'DECLINED', 'CANCELLED', 'EXPIRED'] as const;
@@ -78,25 +87,16 @@ export const requestFor = (id: string, more: Partial<ReplaceRequest> = {}): Repl
   ...more,
 });
 
-/** One run of the command, with its local record opened and closed. */
+/** One run of the command, with the log of its machine. */
 export async function replaceOnce(
-  { client, folder }: Pick<Rig, 'client' | 'folder'>,
+  { client, memory }: { client: Client; memory: WriteMemory },
   request: ReplaceRequest,
-  around: (memory: ReplaceRecord) => ReplaceRecord = (memory) => memory,
 ): Promise<ReplaceResult> {
-  const memory = await openReplaceRecord(join(folder, 'memory'), 'x', request.id, client.clock);
-  try {
-    const plan = await planReplacement(client, request, memory.known);
-    const { askedAt, requestId: known } = memory.known;
-    const requestId = (askedAt === undefined ? undefined : known) ?? newRequestId();
-    const ids = requestIdsIn(folder, client);
-    const doing = carryOut(plan, request, { client, memory: around(memory), requestId, ids });
-    for (;;) {
-      const next = await doing.next();
-      if (next.done) return next.value;
-    }
-  } finally {
-    await memory.close();
+  const plan = await planReplacement(client, request, memory);
+  const doing = carryOut(plan, request, { client, memory });
+  for (;;) {
+    const next = await doing.next();
+    if (next.done) return next.value;
   }
 }
 
@@ -164,25 +164,24 @@ function unreliable(client: Client, random: () => number): Client {
     envelopes: {
       ...envelopes,
       get: (id, signal) => at(() => envelopes.get(id, signal)),
-      create: (body, signal) => at(() => envelopes.create(body, signal)),
+      create: (body, signal, once) => at(() => envelopes.create(body, signal, once)),
       send: (id, signal) => at(() => envelopes.send(id, signal)),
       cancel: (id, reason, signal) => at(() => envelopes.cancel(id, reason, signal)),
     },
   };
 }
 
-/** The journal of such a process: an entry may be missing, or be the last one. */
-function unreliableRecord(memory: ReplaceRecord, random: () => number): ReplaceRecord {
-  const at = async (work: () => Promise<void>) => {
-    const what = fate(random);
-    if (what === 'killed before') throw new Killed();
-    await work();
-    if (what === 'killed after') throw new Killed();
-  };
+/** The log of such a process: a record may be missing, or be the last one. */
+function unreliableMemory(memory: WriteMemory, random: () => number): WriteMemory {
   return {
-    ...memory,
-    asked: (requestId) => at(() => memory.asked(requestId)),
-    note: (entry) => at(() => memory.note(entry)),
+    place: memory.place,
+    find: (keys) => memory.find(keys),
+    async append(records) {
+      const what = fate(random);
+      if (what === 'killed before') throw new Killed();
+      await memory.append(records);
+      if (what === 'killed after') throw new Killed();
+    },
   };
 }
 
@@ -194,12 +193,14 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
   const forgets = random() < 0.2;
   for (let tries = 1; ; tries++) {
     const isLast = tries > 8;
-    const client = isLast ? rig.client : unreliable(rig.client, random);
     const request = requestFor(old.id, { draft: !isLast && random() < 0.1 });
     // Sometimes the local record is lost with the machine.
     const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
-    const around = (memory: ReplaceRecord) => (isLast ? memory : unreliableRecord(memory, random));
-    const done = await replaceOnce({ client, folder }, request, around).catch((error: unknown) => {
+    const whole = memoryOf(folder, rig.client.clock);
+    const memory = isLast ? whole : unreliableMemory(whole, random);
+    const logged = rig.clientWith(memory);
+    const client = isLast ? logged : unreliable(logged, random);
+    const done = await replaceOnce({ client, memory }, request).catch((error: unknown) => {
       if (isLast || !(error instanceof Killed || error instanceof Error)) throw error;
     });
     await expectOneAtMost(rig, old);

@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 import { createBody, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
+import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { fakeClock } from './clock.ts';
 import { seeded } from './faulty-proxy.ts';
 import { type Fate, LaggingService } from './lagging-service.ts';
@@ -109,9 +109,9 @@ export function createThroughFaults(seed: number): Promise<void> {
     service.behavior.fateOf = () =>
       random() < 0.5 ? (FATES[Math.floor(random() * FATES.length)] ?? 'ok') : 'ok';
     const run = (folder: string, time: Clock) => {
-      const client = service.client(time);
-      const ids = requestIdsIn(folder, client);
-      return createEnvelope(client, createBody(WANTED, 'order-1'), { ids, rerun: true });
+      const memory = new LogFolder(logFolder(folder), time);
+      const client = service.client(time, memory);
+      return createEnvelope(client, createBody(WANTED, 'order-1'), { memory, rerun: true });
     };
     for (let steps = 0; steps < 8; steps++) {
       await step(run);
@@ -134,8 +134,10 @@ export function replaceThroughLag(seed: number): Promise<void> {
     });
     service.behavior.fateOf = () =>
       random() < 0.4 ? (FATES[Math.floor(random() * FATES.length)] ?? 'ok') : 'ok';
-    const run = (folder: string, time: Clock) =>
-      replaceOnce({ client: service.client(time), folder }, requestFor(old.id));
+    const run = (folder: string, time: Clock) => {
+      const memory = new LogFolder(logFolder(folder), time);
+      return replaceOnce({ client: service.client(time, memory), memory }, requestFor(old.id));
+    };
     const sent = () =>
       service.stored.filter(({ envelope }) => replacedBy(envelope) === old.id && envelope.sentAt);
     for (let steps = 0; steps < 8; steps++) {

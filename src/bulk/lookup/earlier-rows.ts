@@ -1,8 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { readIfExists } from '../../envelopes/marked-envelopes.ts';
-import type { RequestContent } from '../../envelopes/request-ids/same-content.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
+import type { RequestContent } from '../../log/keys.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
 import type { BulkRow } from '../rows/row.ts';

@@ -1,9 +1,10 @@
 import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { msUntilCertain } from '../../envelopes/earlier-create.ts';
 import { hasSameContent } from '../../envelopes/request-ids/same-content.ts';
-import { msUntilListed } from '../../envelopes/request-ids/search.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
+import { createKey } from '../../log/keys.ts';
 import { readPlan } from '../plan.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createRow } from '../row-work.ts';
@@ -94,13 +95,15 @@ async function pendingRequests(
   session: BulkSession,
   requestIds: readonly string[],
 ): Promise<{ ids: readonly string[]; msLeft: number }> {
-  const { client, ids: records } = session.options;
+  const { client, memory } = session.options;
   const pending = { ids: [] as string[], msLeft: 0 };
-  for (const id of requestIds) {
-    const known = await records.read(id);
-    if (known.state !== 'asked' && known.state !== 'damaged') continue;
+  const byKey = new Map(requestIds.map((id) => [createKey(client.baseUrl, id), id]));
+  const { writes } = await memory.find([...byKey.keys()]);
+  for (const write of writes) {
+    const id = byKey.get(write.intent.key ?? '');
+    if (id === undefined || (write.state !== 'open' && write.state !== 'unknown')) continue;
     pending.ids.push(id);
-    pending.msLeft = Math.max(pending.msLeft, msUntilListed(client, known));
+    pending.msLeft = Math.max(pending.msLeft, msUntilCertain(write, client));
   }
   return pending;
 }

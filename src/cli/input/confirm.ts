@@ -32,7 +32,6 @@ export async function confirmed(
       hint: `Add --yes to the command. ${so}.`,
     });
   }
-  const { ask } = await import('../prompts/prompts.ts');
-  if (!(await ask((conversation) => conversation.confirm(question))))
-    throw new UsageError(`Not confirmed; ${otherwise}.`);
+  const { askYesOrNo } = await import('../prompts/prompts.ts');
+  if (!(await askYesOrNo(question))) throw new UsageError(`Not confirmed; ${otherwise}.`);
 }

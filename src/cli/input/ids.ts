@@ -4,12 +4,17 @@ import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { UnknownFlagError } from './unknown-flag.ts';
 
+/** Signers by ID or address, by envelope ID. */
+export type SignersById = ReadonlyMap<string, readonly string[]>;
+
 export interface Ids {
   ids: string[];
   /** Whether the output is a stream: with several arguments, even if they are equal, or with IDs from stdin. */
   stream: boolean;
   /** Whether stdin was read to its end, so that questions must be asked on the controlling terminal. */
   fromStdin: boolean;
+  /** The signers that lines on stdin name after their envelope, by envelope. An envelope that is also named alone is not included. */
+  signers?: SignersById;
 }
 
 const SOURCES = {
@@ -39,30 +44,55 @@ export async function readIds(
     });
   }
   const ids: string[] = [];
+  const signers = new Map<string, string[]>();
   for (const word of new Set(words)) {
-    if (word === '-') await readLines(ids, what, stdin);
+    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, stdin);
+    else if (word === '-') await readLines(ids, what, stdin);
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
-  if (ids.length === 0 && fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
-  else if (ids.length === 0)
+  if (ids.length === 0) reportNone(what, fromStdin, terminal);
+  const named = signers.size > 0 ? { signers } : {};
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, ...named };
+}
+
+/** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
+function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
+  if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  else
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
     });
-  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
 }
 
 function refuseFlags(words: readonly string[]): void {
   for (const word of words) if (word.startsWith('-') && word !== '-') throw new UnknownFlagError(word);
 }
 
-async function readLines(
+/** Reads lines such as `env_1`, or `env_1 signer_1` from `late -q`. */
+async function readEnvelopeLines(
   ids: string[],
-  what: IdKind,
-  input: NodeJS.ReadableStream = takeStdin(`${what}s`),
+  signers: Map<string, string[]>,
+  input?: NodeJS.ReadableStream,
 ): Promise<void> {
+  const alone = new Set(ids);
+  for await (const line of await linesOf('envelope ID', input)) {
+    const [id = '', signer] = firstColumn(line).split(/ +/);
+    if (id === '') continue;
+    ids.push(id);
+    if (signer === undefined) alone.add(id);
+    else signers.set(id, [...(signers.get(id) ?? []), signer]);
+  }
+  for (const id of alone) signers.delete(id);
+}
+
+async function linesOf(what: IdKind, input: NodeJS.ReadableStream = takeStdin(`${what}s`)) {
   const { createInterface } = await import('node:readline');
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+async function readLines(ids: string[], what: IdKind, input?: NodeJS.ReadableStream): Promise<void> {
+  for await (const line of await linesOf(what, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }

@@ -30,8 +30,8 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (terminal.canAsk) {
-    const { ask } = await import('../prompts/prompts.ts');
-    return ask((conversation) => conversation.secret(`${sources.what}:`));
+    const { askSecret } = await import('../prompts/prompts.ts');
+    return askSecret(`${sources.what}:`);
   }
   throw new UsageError(`Missing ${sources.what}: no terminal is available to prompt for it.`, {
     hint: sources.hint,

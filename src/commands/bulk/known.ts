@@ -16,15 +16,17 @@ import type { Context } from '../../cli/context.ts';
 import type { Session } from '../../cli/session.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
-import { type KnownRequest, type RequestIds, requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
-import { contentOf, hasSameContent, isOtherContent } from '../../envelopes/request-ids/same-content.ts';
+import { hasSameContent } from '../../envelopes/request-ids/same-content.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
-import { runsDir, stateDir } from '../../kernel/files/paths.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import { contentOf, createKey } from '../../log/keys.ts';
+import { type LoggedWrite, mayHaveCreated } from '../../log/logged-write.ts';
+import type { WriteMemory } from '../../log/write-memory.ts';
 import { relativeTime } from '../../output/time.ts';
 import { rowInWords } from './view.ts';
 
@@ -44,11 +46,11 @@ export async function findKnownRows(
   mode: Mode,
   { rows, earlier }: { rows: NewRows; earlier: ReadonlyMap<number, EarlierRow> },
   client: Client,
-  { interrupt }: Context,
+  { session, interrupt }: Context,
 ): Promise<KnownRows> {
-  const ids = requestIdsIn(stateDir(), client);
+  const memory = await session.memory();
   return groupKnownRows(
-    (await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(),
+    (await findIdentifiedRows(client, memory, rows, earlier, interrupt.signal)).values(),
     mode,
   );
 }
@@ -131,7 +133,7 @@ export async function reportNothingToDo(
  */
 export async function findIdentifiedRows(
   client: Client,
-  ids: RequestIds,
+  memory: WriteMemory,
   newRows: NewRows,
   earlier: ReadonlyMap<number, EarlierRow>,
   signal?: AbortSignal,
@@ -140,12 +142,19 @@ export async function findIdentifiedRows(
   const rows = newRows.withRequestIds;
   if (rows.size === 0) return found;
   const listed = await listedFor(client, rows, signal);
+  const logged = await loggedFor(client, memory, [...rows.keys()]);
   const limiter = new Limiter(READ_CONCURRENCY);
   const check = async (row: IdentifiedRow) => {
     const known = earlier.get(row.row);
     if (known?.kind === 'other' || known?.kind === 'unfinished') return;
     const facts = { listed: listed.get(row.requestId), isKnown: known !== undefined };
-    const result = await stateOf(client, row, await ids.read(row.requestId), facts, signal);
+    const result = await stateOf(
+      client,
+      row,
+      logged.get(createKey(client.baseUrl, row.requestId)),
+      facts,
+      signal,
+    );
     // The list may show an old status.
     const isOutdated = result?.kind === 'draft' && known?.kind === 'sent';
     if (result === undefined || isOutdated) return;
@@ -163,6 +172,21 @@ export async function findIdentifiedRows(
   };
   await Promise.all([...rows.values()].map((row) => limiter.run(() => check(row))));
   return found;
+}
+
+/** Returns what the log knows of each request ID, by its key. */
+async function loggedFor(
+  client: Client,
+  memory: WriteMemory,
+  requestIds: readonly string[],
+): Promise<Map<string, LoggedWrite>> {
+  const { writes } = await memory.find(requestIds.map((id) => createKey(client.baseUrl, id)));
+  const logged = new Map<string, LoggedWrite>();
+  for (const write of writes) {
+    const { key } = write.intent;
+    if (key !== undefined && !logged.has(key) && mayHaveCreated(write)) logged.set(key, write);
+  }
+  return logged;
 }
 
 /** Returns the envelope that counts for each request ID, as the list shows it. */
@@ -198,20 +222,20 @@ type Result = Pick<EarlierRow, 'kind' | 'id' | 'status'>;
 async function stateOf(
   client: Client,
   { use }: IdentifiedRow,
-  record: KnownRequest,
+  write: LoggedWrite | undefined,
   { listed, isKnown }: { listed: Envelope | undefined; isKnown: boolean },
   signal?: AbortSignal,
 ): Promise<Result | undefined> {
-  const recordedId = record.state === 'made' ? record.envelopeId : undefined;
-  if (isOtherContent(record, contentOf(use)))
-    return { kind: 'other', id: listed?.id ?? recordedId, status: undefined };
-  const isRecorded = 'content' in record && record.content !== '';
-  if (listed !== undefined && (isKnown || isRecorded)) return resultOf(listed);
+  // The log proposes, the service confirms: nothing is skipped or refused before the envelope was seen.
+  const recordedId = write?.state === 'done' ? write.envelopeIds[0] : undefined;
+  const isRecorded = recordedId !== undefined;
+  const isOther = isRecorded && write?.intent.content !== contentOf(use);
+  if (listed !== undefined && !isOther && (isKnown || isRecorded)) return resultOf(listed);
   const id = listed?.id ?? (isKnown ? undefined : recordedId);
   // A list item may lack signers, and its template is not decisive.
   const envelope = id === undefined ? undefined : await readIfExists(client, id, signal);
   if (envelope === undefined) return undefined;
-  const isSame = isRecorded || hasSameContent(envelope, use);
+  const isSame = !isOther && (isRecorded || hasSameContent(envelope, use));
   return isSame ? resultOf(envelope) : { ...resultOf(envelope), kind: 'other' };
 }
 

@@ -17,10 +17,9 @@ import { reportOf } from '../../cli/report.ts';
 import { noRunsError, useProfileOf } from '../../cli/selection/run.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { EsignError, PartialError, StoppedError, sentenceOf, UsageError } from '../../kernel/errors.ts';
-import { runsDir, stateDir } from '../../kernel/files/paths.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BulkProgress } from './progress.ts';
@@ -66,7 +65,7 @@ export async function runToCompletion(
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
     ending = await processRun(run, {
       client: work.client,
-      ids: requestIdsIn(stateDir(), work.client),
+      memory: await context.session.memory(),
       concurrency: CONCURRENCY,
       webhookSecret: work.webhookSecret,
       maxOutageMs: OUTAGE_TIMEOUT_MS,

@@ -1,5 +1,5 @@
 import { RESERVE } from '../../api/defaults.ts';
-import type { RateReading } from '../../api/rate/rate-window.ts';
+import type { RateReading } from '../../api/rate-window.ts';
 import type { RemainingWork } from '../../bulk/remaining-work.ts';
 import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../bulk/results.ts';
 import type { RunSummary } from '../../bulk/run-list.ts';

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
-import type { Ids } from '../../cli/input/ids.ts';
+import type { Ids, SignersById } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
 import {
   type FindSkipReasons,
@@ -24,6 +24,8 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf, mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type EnvelopeStatus, hasSigned } from '../../kernel/vocabulary.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readReminders } from '../../log/read-log.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { type BatchAction, forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
@@ -35,7 +37,8 @@ export interface ActCommand {
   flags: NamingFlags & { yes: boolean; 'dry-run': boolean };
   /** The envelopes of a run that are left out, and the statuses that `--all` means. */
   selection: { leaveOut: FindSkipReasons; all?: readonly EnvelopeStatus[] };
-  actionOf: (means: ActionContext) => EnvelopeAction;
+  /** `signers`: those that stdin names for an envelope. */
+  actionOf: (means: ActionContext, signers: SignersById) => EnvelopeAction;
   /** How to confirm the problems of a single envelope. */
   confirming: Omit<ProblemOptions, 'asks'>;
   /** Whether a dry run finds problems, too. */
@@ -52,29 +55,29 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   if (selected !== undefined && ids.ids.length === 0) return doBefore(command, context);
   const means = await actionContext(context);
   const { client } = means;
-  const action = actionOf(means);
+  const action = actionOf(means, ids.signers ?? new Map());
   const check = async (id: string, asks: ProblemOptions['asks']) => {
     const problems = await action.findProblems(id, () => readIfAllowed(id, means));
     await confirmProblems(problems, { ...confirming, asks, id, fromStdin: ids.fromStdin }, context);
   };
-  const writes = ids.ids.map(action.writeFor);
+  const writes = ids.ids.flatMap(action.writesFor);
   const planAll = async () => {
     const plan = (id: string) => planAction(action, id, means, selected);
     return allOf(mapInOrder(ids.ids, READ_CONCURRENCY, plan));
   };
   if (flags['dry-run']) {
-    if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);
-    await showDryRun(ids, action, planAll, context);
+    const checkLater = (id: string) => check(id, 'later');
+    await showDryRun(ids, action, { planAll, check: checkLater, isChecked: command.checksDryRun }, context);
     return noteRefusal(writes, context);
   }
   const clearance = await client.checkWrites(writes);
   const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
   // Nothing is read for a question that can't be asked.
   if (isPreviewed && selected === undefined && !canAsk(context.terminal, ids.fromStdin))
-    await confirmCount(action, ids, context);
+    await confirmCount(action, ids.ids.length, ids.fromStdin, context);
   const chosen = isPreviewed ? await confirmBatch(ids, action, await planAll(), context) : ids;
   const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);
-  const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
+  const only = singleOf(ids, asks);
   if (only !== undefined) await check(only, asks);
   await clearance.confirm();
   await doBefore(command, context);
@@ -99,12 +102,15 @@ async function doBefore({ flags, before }: ActCommand, context: Context): Promis
   if (!flags['dry-run']) await before?.(context);
 }
 
+/** Returns the only envelope, whose problems are confirmed before anything is done. In a stream, its row shows them instead. */
+function singleOf({ ids, stream }: Ids, asks: boolean): string | undefined {
+  return ids.length === 1 && (asks || !stream) ? ids[0] : undefined;
+}
+
+type CheckOne = (id: string) => Promise<void>;
+
 /** Checks each envelope of a dry run. Throws the error of a single one, and prints those of several. */
-async function checkEach(
-  { ids, stream }: Ids,
-  check: (id: string) => Promise<void>,
-  { terminal }: Context,
-): Promise<void> {
+async function checkEach({ ids, stream }: Ids, check: CheckOne, { terminal }: Context): Promise<void> {
   for (const id of ids)
     await check(id).catch((error: unknown) => {
       if (!stream || !(error instanceof EsignError)) throw error;
@@ -138,43 +144,73 @@ async function confirmBatch(
   items: readonly PlannedAction[],
   context: Context,
 ): Promise<Ids> {
-  const kept = items.filter(({ refusal }) => refusal === undefined);
+  const possible = items.filter(({ refusal }) => refusal === undefined);
+  const kept = possible.filter(({ skip }) => skip === undefined);
   // With --json, stderr is for the error alone.
   if (!context.terminal.json) show(items, context);
-  if (kept.length === 0)
+  if (possible.length === 0)
     throw new ServiceError('INVALID_STATE', `None of the ${ids.length} can be ${action.done}.`, {
       status: 400,
       hint: 'The reasons are shown above.',
     });
-  const chosen = { ids: kept.map(({ id }) => id), stream: true, fromStdin };
-  await confirmCount(action, chosen, context);
-  return chosen;
+  if (kept.length > 0) await confirmCount(action, kept.length, fromStdin, context);
+  // A skipped one is reported like the others.
+  return { ids: possible.map(({ id }) => id), stream: true, fromStdin };
 }
 
-function confirmCount({ name }: EnvelopeAction, { ids, fromStdin }: Ids, context: Context): Promise<void> {
-  const question = `${QUESTIONS[name]} ${counted(ids.length, 'envelope')}?`;
+function confirmCount(
+  { name }: EnvelopeAction,
+  count: number,
+  fromStdin: boolean,
+  context: Context,
+): Promise<void> {
+  const question = `${QUESTIONS[name]} ${counted(count, 'envelope')}?`;
   return confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
 }
 
-/** Shows what would be done. In a pipe and with --json, prints the IDs without a request. */
+/** Shows what would be done. In a pipe and with --json, prints the IDs, without a request unless some may be skipped. */
 async function showDryRun(
-  { ids }: Ids,
-  { name }: EnvelopeAction,
-  planAll: () => Promise<PlannedAction[]>,
+  named: Ids,
+  { name, findSkip }: EnvelopeAction,
+  {
+    planAll,
+    check,
+    isChecked,
+  }: { planAll: () => Promise<PlannedAction[]>; check: CheckOne; isChecked: boolean | undefined },
   context: Context,
 ): Promise<void> {
-  if (!context.terminal.outIsTty || context.terminal.json) return writeDryRun(ids, name, context.terminal);
+  if (isChecked) await checkEach(named, check, context);
+  const { terminal } = context;
+  const { ids } = named;
+  const isPlain = !terminal.outIsTty || terminal.json;
+  if (isPlain && findSkip === undefined) return writeDryRun(ids, name, terminal);
   const items = await planAll();
+  if (isPlain) {
+    const skipped = items.filter(({ skip }) => skip !== undefined).map(({ id }) => id);
+    const left = ids.filter((id) => !skipped.includes(id));
+    await writeDryRun(left, name, terminal);
+    return terminal.json
+      ? undefined
+      : showLeftOut(
+          items.filter(({ skip }) => skip !== undefined),
+          context,
+        );
+  }
   showLeftOut(items, context);
-  const kept = items.filter(({ refusal }) => refusal === undefined);
+  const kept = items.filter(isDone);
   const lines = inColumns(kept.map((one) => cellsOf(one, context)));
   const room = context.terminal.columns - `would ${name} `.length;
   const details = new Map(kept.map(({ id }, index) => [id, truncate(lines[index] ?? id, room)]));
   return writeDryRun([...details.keys()], name, context.terminal, (id) => details.get(id) ?? id);
 }
 
+/** Returns true if the action will be executed for the envelope. */
+function isDone({ refusal, skip }: PlannedAction): boolean {
+  return refusal === undefined && skip === undefined;
+}
+
 function show(items: readonly PlannedAction[], context: Context): void {
-  const kept = items.filter(({ refusal }) => refusal === undefined);
+  const kept = items.filter(isDone);
   const lines = [
     ...inColumns(kept.slice(0, MAX_ROWS).map((one) => cellsOf(one, context))).map((line) => `  ${line}`),
     ...more(kept),
@@ -187,7 +223,7 @@ function show(items: readonly PlannedAction[], context: Context): void {
 }
 
 function showLeftOut(items: readonly PlannedAction[], context: Context): void {
-  const left = items.filter(({ refusal }) => refusal !== undefined);
+  const left = items.filter((one) => !isDone(one));
   const lines = left.slice(0, MAX_ROWS).map((one) => {
     const what = cellsOf(one, context).join('  ').trimEnd();
     return `Skipped ${what}: ${hidden(reasonOf(one), context)}.`;
@@ -195,7 +231,8 @@ function showLeftOut(items: readonly PlannedAction[], context: Context): void {
   writeLines([...lines, ...more(left)], context.terminal);
 }
 
-function reasonOf({ envelope, refusal }: PlannedAction): string {
+function reasonOf({ envelope, refusal, skip }: PlannedAction): string {
+  if (skip !== undefined) return sentenceOf(skip).replace(/\.$/, '');
   if (envelope !== undefined) return `it is ${envelope.status ?? ''}`;
   return refusal === undefined ? '' : sentenceOf(refusal).replace(/\.$/, '');
 }
@@ -226,21 +263,13 @@ function more(all: readonly unknown[]): string[] {
 const MAX_IDS = 20;
 
 export async function actionContext(context: Context): Promise<ActionContext> {
-  const { session, terminal, interrupt } = context;
+  const { session, interrupt } = context;
   return {
     client: await session.client(),
     signal: interrupt.signal,
     rolesOf: rolesReader(context),
-    reminders: {
-      folder: stateDir(),
-      account: await session.baseUrl(),
-      clock: session.clock,
-      now: () => session.now(),
-      onUnrecorded: ({ message }) =>
-        terminal.notice(
-          `A reminder can't be recorded, so a later --min-gap can't take it into account. ${message}`,
-        ),
-    },
+    memory: await session.memory(),
+    readReminders: async () => readReminders(logFolder(stateDir()), await session.baseUrl()),
   };
 }
 

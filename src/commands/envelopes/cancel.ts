@@ -34,8 +34,9 @@ export default class EnvelopesCancel extends EsignCommand {
       words: argv.map(String),
       flags,
       selection: { leaveOut: (envelopes) => notToCancel(envelopes, evenIfDeclined) },
-      actionOf: (means) => cancelAction(means, { reason, evenIfDeclined }),
+      actionOf: (means) => cancelAction(means, { reason, evenIfDeclined, yes: flags.yes }),
       confirming: {
+        yes: flags.yes,
         question: 'Cancel it anyway?',
         otherwise: 'nothing was changed',
         refusal: (text) =>

@@ -11,11 +11,14 @@ import {
   EsignError,
   GuardError,
   JournalError,
+  RemindedRecentlyError,
   StoppedError,
+  sentenceOf,
   UnknownOutcomeError,
 } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
+import { safeLine } from '../../output/text.ts';
 
 /** The texts for a write, and what to run if its outcome is unknown. */
 export interface BatchAction {
@@ -58,13 +61,14 @@ export async function forEachId<T extends Done>(options: EachOptions<T>, context
   );
 }
 
-type Attempt<T> = { id: string; done: T } | { id: string; error: unknown };
+type Attempt<T> = { id: string } & ({ done: T } | { skipped: RemindedRecentlyError } | { error: unknown });
 
 class BatchWork<T extends Done> {
   readonly #options: EachOptions<T>;
   readonly #context: Context;
   /** `left`: not started because the command was stopped. `done`: not reported yet. Absent: not started yet. */
   readonly #states = new Map<string, 'left' | 'begun' | 'done' | 'reported'>();
+  #skipped = 0;
 
   constructor(options: EachOptions<T>, context: Context) {
     this.#options = options;
@@ -76,8 +80,15 @@ class BatchWork<T extends Done> {
     const { terminal } = this.#context;
     const { json } = terminal;
     this.#states.set(id, 'begun');
-    const done = await act(id);
+    const done = await act(id).catch((error: unknown) => {
+      if (error instanceof RemindedRecentlyError) return error;
+      throw error;
+    });
     this.#states.set(id, 'done');
+    if (done instanceof RemindedRecentlyError) {
+      await (json ? writeJson(skipJson(id, done), terminal) : terminal.out(this.#skipText(id, done)));
+      return void this.#states.set(id, 'reported');
+    }
     explain(done, terminal);
     const out = terminal.hidingSecrets();
     await (json ? writeJson(done.envelope, out) : out.out(await show(done)));
@@ -94,7 +105,31 @@ class BatchWork<T extends Done> {
     }
     const left = this.#idsIn('left');
     if (left.length > 0) throw this.#stopped(left);
+    this.#showTotals(batch.failed);
     batch.end(ids.length);
+  }
+
+  /** Shows how many were done, skipped, and failed. With --json, the lines are counted by the reader. */
+  #showTotals(failed: number): void {
+    const { ids, action } = this.#options;
+    const { terminal } = this.#context;
+    const count = ids.ids.length;
+    if (action === undefined || count < 2 || terminal.json) return;
+    const done = count - failed - this.#skipped;
+    const parts = [
+      `${done} ${action.done}`,
+      ...(this.#skipped > 0 ? [`${this.#skipped} skipped`] : []),
+      ...(failed > 0 ? [`${failed} failed`] : []),
+    ];
+    terminal.notice(`${parts.join(', ')}.`);
+  }
+
+  /** Returns the row of a skipped envelope. In a pipe, a notice says why. */
+  #skipText(id: string, reason: RemindedRecentlyError): string {
+    const { terminal } = this.#context;
+    if (terminal.outIsTty) return `${safeLine(`Skipped ${id}: ${sentenceOf(reason)}`)}\n`;
+    terminal.notice(sentenceOf(reason));
+    return `${safeLine(id)}\t${reason.code}\n`;
   }
 
   async #result(attempt: Attempt<T>): Promise<ItemResult> {
@@ -102,6 +137,14 @@ class BatchWork<T extends Done> {
     if ('error' in attempt) {
       const { error } = attempt;
       return { json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } };
+    }
+    if ('skipped' in attempt) {
+      this.#skipped++;
+      const isJson = this.#context.terminal.json;
+      return {
+        json: skipJson(id, attempt.skipped),
+        text: isJson ? undefined : this.#skipText(id, attempt.skipped),
+      };
     }
     const { done } = attempt;
     const { terminal } = this.#context;
@@ -121,6 +164,10 @@ class BatchWork<T extends Done> {
       this.#states.set(id, 'done');
       return { id, done };
     } catch (error) {
+      if (error instanceof RemindedRecentlyError) {
+        this.#states.set(id, 'done');
+        return { id, skipped: error };
+      }
       if (isOfAll(error) && this.#idsIn('done', 'reported').length === 0) throw error;
       const isStop = signal.aborted && !(error instanceof EsignError);
       if (isStop && !action) throw error;
@@ -165,6 +212,11 @@ class BatchWork<T extends Done> {
     if (!stream && only !== undefined) return ifUnknown(only);
     return `To continue, run \`${again(this.#idsIn('begun', 'done', 'left', undefined))}\`.`;
   }
+}
+
+/** Returns the JSON line of an envelope for which nothing needed to be done, which is success. */
+function skipJson(id: string, { code }: RemindedRecentlyError) {
+  return { id, ok: true, skipped: code };
 }
 
 /** Returns true for a guard or an unwritable log, which would stop every other write, too. */

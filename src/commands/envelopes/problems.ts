@@ -39,6 +39,8 @@ function rolesShownBy(template: Template | undefined): KnownRoles {
 export interface ProblemOptions {
   /** --allow-missing-roles: a role without a signer is only a warning. */
   allowMissing?: boolean;
+  /** --yes: what would be lost was confirmed. */
+  yes?: boolean;
   /** Asks on a terminal. `later`: a dry run, so the question is left to the real run. */
   asks: boolean | 'later';
   /** Such as `Create it anyway?`. */
@@ -67,11 +69,20 @@ export async function checkSigners(
 
 /**
  * Reports the problems of an envelope, and asks for confirmation on a terminal.
- * @throws UsageError if a problem can't be confirmed, the answer is no, or a role has no signer and no terminal can ask for one.
+ * @throws UsageError if a problem can't be confirmed, the answer is no, or one has to be confirmed and no terminal can ask.
  */
 export async function confirmProblems(
   problems: readonly EnvelopeProblem[],
-  { allowMissing = false, asks, question, otherwise, id, fromStdin = false, refusal }: ProblemOptions,
+  {
+    allowMissing = false,
+    yes = false,
+    asks,
+    question,
+    otherwise,
+    id,
+    fromStdin = false,
+    refusal,
+  }: ProblemOptions,
   { terminal }: Pick<Context, 'terminal'>,
 ): Promise<void> {
   const texts = (weight: EnvelopeProblem['weight']) =>
@@ -87,9 +98,24 @@ export async function confirmProblems(
         hint: `Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles. ${nothing}`,
       })
     );
-  for (const { text } of problems)
-    terminal.notice(id === undefined || text.includes(id) ? text : `${id}: ${text}`);
+  const destructive = texts('destructive').join('\n');
+  if (destructive !== '' && !yes && !asksNow)
+    throw new UsageError(`${destructive} This needs confirmation.`, {
+      hint: `To confirm it, add --yes. ${nothing}`,
+    });
+  showNotices(problems, { yes, id }, terminal);
   const isOpen = problems.some(({ weight }) => weight === 'odd' || !allowMissing);
   if (isOpen && asksNow && asks !== 'later')
     await confirmed(question, { yes: false, otherwise, fromStdin }, { terminal });
+}
+
+/** Shows each problem, except what was confirmed with --yes. `id`: the envelope, for those that don't name it. */
+function showNotices(
+  problems: readonly EnvelopeProblem[],
+  { yes, id }: { yes: boolean; id: string | undefined },
+  terminal: Context['terminal'],
+): void {
+  for (const { text, weight } of problems)
+    if (weight !== 'destructive' || !yes)
+      terminal.notice(id === undefined || text.includes(id) ? text : `${id}: ${text}`);
 }

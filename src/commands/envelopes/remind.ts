@@ -31,12 +31,14 @@ export default class EnvelopesRemind extends EsignCommand {
     const { argv, flags } = await this.parse(EnvelopesRemind);
     const { signer, 'min-gap': gapMs } = flags;
     // --min-gap already decides which reminders are too soon.
-    const options = { signer, gapMs: gapMs ?? 0, reportsRecent: gapMs === undefined };
+    const options = { gapMs: gapMs ?? 0, reportsRecent: gapMs === undefined };
+    const one = signer === undefined ? undefined : [signer];
     const command: ActCommand = {
       words: argv.map(String),
       flags,
       selection: { leaveOut: (envelopes) => notToRemind(envelopes, signer), all: IN_FLIGHT },
-      actionOf: (means) => remindAction(means, options),
+      actionOf: (means, signers) =>
+        remindAction(means, { ...options, signersOf: (id) => one ?? signers.get(id) }),
       confirming: { question: 'Send another reminder?', otherwise: 'nothing was sent' },
     };
     await act(command, this.context(flags));

@@ -27,7 +27,8 @@ export default class EventsReplay extends EsignCommand {
     const { ids } = await readIds(argv.map(String), 'delivery ID', context.terminal);
     const records: EventRecord[] = [];
     for (const id of ids) records.push(await findEvent(id, context.terminal));
-    records.sort((a, b) => Date.parse(a.receivedAt) - Date.parse(b.receivedAt));
+    // `events list` prints the newest first, also those of the same millisecond.
+    records.reverse().sort((a, b) => Date.parse(a.receivedAt) - Date.parse(b.receivedAt));
     const deliveries = records.map(forwardable);
     if (flags['dry-run']) return showDeliveries(deliveries, url, context.terminal);
     await sendAll(deliveries, url, context);

@@ -13,7 +13,7 @@ import {
   shownUrl,
   storedDelivery,
 } from '../../webhooks/forward/send.ts';
-import { readEvents } from '../../webhooks/journal/event-journal.ts';
+import { scanEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { forwardLine } from './delivery-view.ts';
 
@@ -98,23 +98,23 @@ export function forwardable(record: EventRecord): Forwardable {
 /** Returns the record with a delivery ID or the beginning of one. @throws NotFoundError if it doesn't exist, UsageError if several begin like this */
 export async function findEvent(id: string, terminal: CommandTerminal): Promise<EventRecord> {
   const damages: string[] = [];
-  let found: EventRecord | undefined;
-  if (id !== '')
-    for await (const record of readEvents(eventsDir(), {}, (message) => damages.push(message))) {
-      if (record.deliveryId === id || record.id === id) return record;
-      if (!record.deliveryId.startsWith(id)) continue;
-      if (found !== undefined)
-        throw new UsageError(
-          `Several deliveries begin with ${id}, such as ${found.deliveryId} and ${record.deliveryId}.`,
-          {
-            hint: 'Use the whole ID. `esign events list -q` prints it.',
-          },
-        );
-      found = record;
-    }
-  if (found !== undefined) return found;
-  for (const message of damages) terminal.notice(message);
-  throw new NotFoundError(`Delivery ${id} was not found in the journal on this machine.`, {
-    hint: 'List the received webhooks with `esign events list`.',
-  });
+  const found: EventRecord[] = [];
+  const take = (record: EventRecord) => {
+    if (record.deliveryId === id) found.unshift(record);
+    else if (found.length < 2 && id !== '' && record.deliveryId.startsWith(id)) found.push(record);
+  };
+  await scanEvents(eventsDir(), 0, take, (message) => damages.push(message));
+  const [first, second] = found;
+  if (first === undefined) {
+    for (const message of damages) terminal.notice(message);
+    throw new NotFoundError(`Delivery ${id} was not found in the journal on this machine.`, {
+      hint: 'List the received webhooks with `esign events list`.',
+    });
+  }
+  if (first.deliveryId !== id && second !== undefined)
+    throw new UsageError(
+      `Several deliveries begin with ${id}, such as ${first.deliveryId} and ${second.deliveryId}.`,
+      { hint: 'Use the whole ID. `esign events list -q` prints it.' },
+    );
+  return first;
 }

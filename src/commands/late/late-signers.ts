@@ -1,11 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { readAccount } from '../../cli/selection/account.ts';
-import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
+import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import type { Selection } from '../../envelopes/select.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { folded } from '../../kernel/text/words.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readReminders } from '../../log/read-log.ts';
 import { findLate, isOpened, type LateTurn, readViews } from '../../statistics/late.ts';
 
 /** A late signer as printed. */
@@ -20,7 +22,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
     isNamed(turn.signer, selection),
   );
   const { baseUrl } = await session.settings();
-  const reminders = await readReminderTimes(stateDir(), baseUrl?.value ?? '');
+  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''));
   const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
@@ -49,12 +51,9 @@ function isNamed({ name, email }: Signer, { signer }: Selection): boolean {
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
 function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
-  const { email, id } = turn.signer;
-  const times = reminders
-    .since(envelope.id, turn.beganAt, email ?? id ?? '')
-    .filter(({ signer }) => signer !== UNKNOWN_SIGNER)
-    .map(({ at }) => at);
-  return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
+  const { id, email } = turn.signer;
+  const last = reminders.lastOf(envelope.id, id ?? email ?? '');
+  return last === undefined || last.at < turn.beganAt ? null : new Date(last.at).toISOString();
 }
 
 /** Returns the command to run next: a reminder, or after that, the one that shows the details before a call. */

@@ -2,12 +2,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { inGroup, quietFlag, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-import type { LogEntry } from '../../log/entry.ts';
-import { logFolder } from '../../log/files.ts';
-import { damagedLog } from '../../log/read-log.ts';
+import type { LogEntry } from '../../log/log-entry.ts';
+import { logFolder } from '../../log/log-folder.ts';
 import { type ListView, writeList } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
-import { writesOf } from './entries.ts';
+import { readEntries } from './entries.ts';
 
 export default class Log extends EsignCommand {
   static override summary = 'List every write made from this machine, oldest first.';
@@ -29,9 +28,7 @@ export default class Log extends EsignCommand {
   async run(): Promise<void> {
     const { flags, terminal, session } = await this.start(Log);
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
-    const { writes, damaged } = await writesOf(logFolder(stateDir()), filter);
-    if (damaged > 0) terminal.notice(damagedLog(damaged));
-    const entries = writes.map(({ entry }) => entry);
+    const entries = await readEntries(logFolder(stateDir()), filter);
     await writeList(entries, logList(session.clock.now()), flags, terminal);
   }
 }

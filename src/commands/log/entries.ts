@@ -1,24 +1,24 @@
 import { readRunIfHere } from '../../bulk/runs.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import type { LoggedWrite } from '../../log/entry.ts';
-import { type LogReading, readLog } from '../../log/read-log.ts';
+import { entryOf, type LogEntry } from '../../log/log-entry.ts';
+import { readLog } from '../../log/read-log.ts';
 
-/** Reads the log. If a run was killed, its envelopes are those in its journal that no other entry of the run contains. */
-export async function writesOf(
+/**
+ * Reads the entries of the log. The envelopes of a bulk run are in its journal. If an interrupted run was resumed, each of its
+ * entries has the outcome of the last one.
+ */
+export async function readEntries(
   folder: string,
   { since, envelopeId }: { since?: number | undefined; envelopeId?: string | undefined } = {},
-): Promise<LogReading> {
-  const { writes, damaged } = await readLog(folder, since);
-  for (const { entry } of writes) {
-    if (entry.run === undefined || entry.counts !== undefined) continue;
-    const { writes: all } = since === undefined ? { writes } : await readLog(folder);
-    const others = all.filter((one) => one.entry.run === entry.run && one.entry.counts !== undefined);
-    const known = new Set(others.flatMap((one) => one.entry.envelopeIds));
-    entry.envelopeIds = (await envelopesOf(entry.run)).filter((id) => !known.has(id));
-  }
-  const isSelected = ({ entry }: LoggedWrite) =>
-    envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
-  return { writes: writes.filter(isSelected), damaged };
+): Promise<LogEntry[]> {
+  const entries = (await readLog(folder)).map(entryOf);
+  const runs = new Map<string, { outcome: LogEntry['outcome']; envelopeIds: readonly string[] }>();
+  for (const { run, outcome } of entries) if (run !== undefined) runs.set(run, { outcome, envelopeIds: [] });
+  for (const [run, known] of runs) known.envelopeIds = await envelopesOf(run);
+  return entries
+    .map((entry) => ({ ...entry, ...runs.get(entry.run ?? '') }))
+    .filter(({ at }) => since === undefined || Date.parse(at) >= since)
+    .filter(({ envelopeIds }) => envelopeId === undefined || envelopeIds.includes(envelopeId));
 }
 
 async function envelopesOf(run: string): Promise<string[]> {

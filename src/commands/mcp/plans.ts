@@ -5,9 +5,9 @@ import { withOutcomeCheck } from '../../cli/write.ts';
 import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
-import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
+import { sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
+import { createKey } from '../../log/keys.ts';
 import { actionContext } from '../envelopes/act.ts';
 import { executeCreate } from '../envelopes/create/execute.ts';
 import { withWarning } from '../envelopes/create/view.ts';
@@ -17,8 +17,8 @@ import type { ReplaceFlags } from '../envelopes/replace/flags.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
-/** Refuses problems, because MCP has no prompt. */
-const REFUSING = { asks: false, question: '', otherwise: 'nothing was done' };
+/** Refuses problems, because MCP has no prompt. The dry run has shown what would be lost. */
+const REFUSING = { asks: false, yes: true, question: '', otherwise: 'nothing was done' };
 
 /** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
@@ -49,11 +49,13 @@ export async function planCreate(
   const body = createBody(wanted, requestId);
   const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
   const client = await context.session.client();
-  const known = await requestIdsIn(stateDir(), client).read(requestId);
+  const memory = await context.session.memory();
+  const { writes } = await memory.find([createKey(client.baseUrl, requestId)]);
+  const [known] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
   const made =
-    known.state === 'made'
+    known !== undefined
       ? [
-          `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
+          `${known} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
         ]
       : [];
   const hint = () =>
@@ -79,7 +81,7 @@ export async function planAction(
 ): Promise<PlannedCall> {
   const means = await actionContext(context);
   const action = actionOf(means);
-  const { envelope, refusal, problems } = await plan(action, id, means);
+  const { envelope, refusal, skip, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
   await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
   const write = {
@@ -90,10 +92,10 @@ export async function planAction(
     would: {
       action: action.name,
       effect: 'mails',
-      remarks: problems.map(({ text }) => text),
+      remarks: [...problems.map(({ text }) => text), ...(skip === undefined ? [] : [sentenceOf(skip)])],
       envelope: envelope && brief(envelope, action.signersOf(envelope)),
     },
-    writes: [action.writeFor(id)],
+    writes: action.writesFor(id),
     act: () =>
       withOutcomeCheck(write, context, async () => (await action.run((execute) => execute(id))).envelope),
   };

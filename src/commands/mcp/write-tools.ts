@@ -104,7 +104,8 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       }),
       plan: ({ id: reminded, minGap, signer: named }) => {
         const gapMs = readDuration(minGap ?? REMINDER_GAP, 'minGap');
-        const options = { signer: named, gapMs, reportsRecent: true };
+        const signersOf = () => (named === undefined ? undefined : [named]);
+        const options = { signersOf, gapMs, reportsRecent: true };
         return planAction((means) => remindAction(means, options), reminded, false, context);
       },
     }),

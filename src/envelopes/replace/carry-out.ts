@@ -1,16 +1,16 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
+import { isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import type { WriteMemory } from '../../log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../create.ts';
 import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
-import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { OnSearchStart } from '../request-ids/search.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
-import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
+import { byPrecedence, replacedBy, replacementId, replacementsOf } from './find.ts';
 import {
   alreadyReplacedError,
   notPossible,
@@ -18,7 +18,6 @@ import {
   type ReplaceRequest,
   refuse,
 } from './plan.ts';
-import type { ReplaceRecord } from './progress-record.ts';
 
 /*
  * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;
@@ -38,16 +37,14 @@ export interface ReplaceResult {
 
 export interface ReplaceContext {
   client: Client;
-  memory: ReplaceRecord;
-  requestId: string;
-  ids: RequestIds;
+  memory: WriteMemory;
   secret?: WebhookSecretSource | undefined;
   signal?: AbortSignal | undefined;
   searching?: OnSearchStart | undefined;
 }
 
 /**
- * Runs the remaining steps and records each one. It may be interrupted between any two steps.
+ * Runs the remaining steps. It may be interrupted between any two of them.
  * @throws UnknownOutcomeError if a response was lost and the outcome could not be determined.
  */
 export async function* carryOut(
@@ -55,20 +52,18 @@ export async function* carryOut(
   request: ReplaceRequest,
   means: ReplaceContext,
 ): AsyncGenerator<ReplaceEvent, ReplaceResult, undefined> {
-  const { client, memory, signal } = means;
+  const { client, signal } = means;
   let { old, made } = plan;
   if (made === undefined) {
     const created = await make(plan.wanted, old, means);
     // Before anything else can fail: its webhook secret is linked to it.
     yield { type: 'made', ...created };
-    await memory.note({ type: 'made', id: created.envelope.id });
     made = await whole(client, created.envelope, signal);
-  } else if (memory.known.madeId !== made.id) await memory.note({ type: 'made', id: made.id });
+  }
   if (plan.steps.includes('cancel')) {
     signal?.throwIfAborted();
     const cancelled = await cancelOld(client, made, request, signal);
     old = cancelled.envelope;
-    await memory.note({ type: 'cancelled' });
     yield { type: 'cancelled', ...cancelled };
   }
   if (plan.steps.includes('send')) {
@@ -77,13 +72,11 @@ export async function* carryOut(
     if (kept) {
       yield { type: 'superseded', envelope: kept, ownId: made.id };
       made = kept;
-      await memory.note({ type: 'made', id: made.id });
       if (!isSameEnvelope(made, plan.wanted)) throw alreadyReplacedError(old, made);
     }
     signal?.throwIfAborted();
     const sent = await sendNew(client, made.id, signal);
     made = sent.envelope;
-    await memory.note({ type: 'sent' });
     yield { type: 'sent', ...sent };
   }
   return { old, new: made };
@@ -112,18 +105,13 @@ async function preferredTo(
 }
 
 async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
-  const { client, memory, requestId, ids, secret, signal, searching } = means;
-  // A request of a run whose response was lost may have created it; that run's version may not have recorded the ID.
-  const options = { ids, rerun: memory.known.askedAt !== undefined, secret, signal, searching };
-  await memory.asked(requestId);
-  try {
-    const created = await createEnvelope(client, createBody(input, requestId), options);
-    refuseUnrelated(created, old, requestId);
-    return created;
-  } catch (error) {
-    if (error instanceof EsignError && !isAmbiguous(error)) await memory.note({ type: 'refused' });
-    throw error;
-  }
+  const { client, memory, secret, signal, searching } = means;
+  const requestId = replacementId(old.id);
+  // An earlier draft that was canceled emailed nobody, so it doesn't count.
+  const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
+  const created = await createEnvelope(client, createBody(input, requestId), options);
+  refuseUnrelated(created, old, requestId);
+  return created;
 }
 
 /** @throws RequestIdUsedError if the ID belongs to an envelope that replaces another one. */
@@ -131,7 +119,7 @@ function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: st
   if (by !== 'earlier' || !showsMarker(envelope) || replacedBy(envelope) === old.id) return;
   throw new RequestIdUsedError(
     `The request ID ${requestId} was already used for ${envelope.id}, which does not replace ${old.id}.`,
-    { hint: 'Nothing was sent. Use a different request ID.' },
+    { hint: 'Nothing was sent.' },
   );
 }
 

@@ -2,8 +2,32 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
-import { markedEnvelopes } from '../marked-envelopes.ts';
+import { createKey } from '../../log/keys.ts';
+import type { WriteMemory } from '../../log/write-memory.ts';
+import { markedEnvelopes, readIfExists } from '../marked-envelopes.ts';
 import { markerOf } from '../markers.ts';
+
+/**
+ * Returns the request ID of the envelope that replaces this one. It is always the same, so that the log of writes finds what an
+ * earlier run of the same command did.
+ */
+export function replacementId(oldId: string): string {
+  return `replace-${oldId}`;
+}
+
+/** Returns the envelope that this machine made to replace another, unless it was canceled as a draft. */
+export async function findOwnReplacement(
+  client: Client,
+  oldId: string,
+  memory: WriteMemory,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  const { writes } = await memory.find([createKey(client.baseUrl, replacementId(oldId))]);
+  const [id] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : [])).toReversed();
+  const made = id === undefined ? undefined : await readIfExists(client, id, signal);
+  // If the service doesn't return metadata, the log is enough.
+  return made && (replacedBy(made) ?? oldId) === oldId && !isVoid(made) ? made : undefined;
+}
 
 /**
  * Returns the envelope that replaces another, by its metadata: the one that was sent, or otherwise the oldest draft. Ignores

@@ -3,12 +3,11 @@ import type { Envelope } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { hasSigned, isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import { hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
+import type { WriteMemory } from '../../log/write-memory.ts';
 import type { EnvelopeInput } from '../create.ts';
-import { readIfExists } from '../marked-envelopes.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
-import { findReplacement, replacedBy } from './find.ts';
-import type { ReplaceProgressRecord } from './progress-record.ts';
+import { findOwnReplacement, findReplacement } from './find.ts';
 import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './replacement.ts';
 
 export interface ReplaceRequest {
@@ -41,12 +40,12 @@ export interface ReplacementPlan {
 export async function planReplacement(
   client: Client,
   request: ReplaceRequest,
-  known: ReplaceProgressRecord,
+  memory: WriteMemory,
   signal?: AbortSignal,
 ): Promise<ReplacementPlan> {
   const old = await client.envelopes.get(request.id, signal);
   const { envelope: wanted, signers } = buildReplacement(old, request.changes);
-  const made = await madeBefore(client, old, known, signal);
+  const made = await madeBefore(client, old, memory, signal);
   const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
   if (made && !isSameEnvelope(made, wanted)) throw alreadyReplacedError(old, made);
   const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
@@ -59,13 +58,11 @@ export async function planReplacement(
 async function madeBefore(
   client: Client,
   old: Envelope,
-  { madeId }: ReplaceProgressRecord,
+  memory: WriteMemory,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
-  // If the service doesn't return metadata, this machine's record is enough.
-  const isForOld = remembered && (replacedBy(remembered) ?? old.id) === old.id;
-  return isForOld && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
+  const own = await findOwnReplacement(client, old.id, memory, signal);
+  return own ?? findReplacement(client, old, { signal });
 }
 
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {

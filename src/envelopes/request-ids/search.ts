@@ -3,7 +3,6 @@ import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { type MarkedEnvelopesOptions, markedEnvelopes } from '../marked-envelopes.ts';
 import { requestIdOf } from '../markers.ts';
-import type { KnownRequest } from './request-ids.ts';
 
 /** Called when a search begins that may take a minute. Returns a function to call when it ends. */
 export type OnSearchStart = () => () => void;
@@ -58,19 +57,4 @@ export async function searchUntilListed(
   } finally {
     ended?.();
   }
-}
-
-/** The longest time between the record of a request and the request itself: waits for the rate limit, and retries. */
-const MAX_SEND_DELAY_MS = 20 * 60_000;
-
-/**
- * Returns the ms until the envelope of a recorded request must have appeared in the list, by the clock (this machine's or the
- * service's) that shows less elapsed time. A time in the future counts as now, because a clock was changed. If a process was
- * killed after it recorded its request, the request may have been sent just now.
- */
-export function msUntilListed(client: Client, known: Exclude<KnownRequest, { state: 'new' }>): number {
-  const elapsed = Math.min(client.clock.now() - known.at, client.serviceClock.now() - known.serviceAt);
-  const isDated = known.state === 'made' || (known.state === 'asked' && known.isLost);
-  if (!isDated && elapsed < MAX_SEND_DELAY_MS) return MAX_LIST_LAG_MS;
-  return MAX_LIST_LAG_MS - Math.max(0, elapsed);
 }

@@ -40,28 +40,25 @@ export class EnvelopePoller {
 
   /**
    * Reads list pages as long as that takes fewer requests than reading each remaining envelope, and removes from `rest` what it
-   * finds. Yields the envelopes page by page: those of `rest`, and those with a status of `discover`.
+   * finds. Yields the envelopes page by page.
    */
   async *lists(
     rest: Map<string, string | undefined>,
-    discover: readonly string[],
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Envelope[], void, undefined> {
     const isNew = [...rest.values()].every((status) => status === undefined);
     const isFew = rest.size <= (isNew || this.needsEach ? MAX_READ_BY_ID : 1);
-    if (!this.#lists || (isFew && discover.length === 0)) return;
+    if (!this.#lists || isFew) return;
     if (++this.#polls % SURVEY_POLLS === 0) this.#pages.clear();
     const pending = new Set(rest.keys());
     const reading = new ListReading(Math.max(MAX_READ_BY_ID, rest.size));
     for (;;) {
-      const list = this.#nextList(rest, discover, reading);
+      const list = this.#nextList(rest, reading);
       if (list === undefined) return;
-      const items = await this.#page(list, reading, signal).catch((error: unknown) =>
-        this.#refused(error, discover.length > 0),
-      );
+      const items = await this.#page(list, reading, signal).catch((error: unknown) => this.#refused(error));
       if (items === undefined) return;
       for (const { id } of items) rest.delete(id);
-      yield items.filter((item) => pending.has(item.id) || discover.includes(item.status ?? ''));
+      yield items.filter((item) => pending.has(item.id));
     }
   }
 
@@ -95,8 +92,8 @@ export class EnvelopePoller {
   }
 
   /** If lists are refused, envelopes may still be read by ID. */
-  #refused(error: unknown, isNeeded: boolean): undefined {
-    if (isNeeded || !isRefusal(error)) throw error;
+  #refused(error: unknown): undefined {
+    if (!isRefusal(error)) throw error;
     this.#lists = false;
   }
 
@@ -120,18 +117,10 @@ export class EnvelopePoller {
    * Returns the list to read next, by the strategy that needs the fewest requests for the remaining envelopes; undefined to read
    * each by ID. It is decided after every page, so that a list that is too long is noticed on its first page.
    * @param rest the envelopes still to be read, with their last known statuses
-   * @param always statuses whose lists are always read, because new envelopes may be in them
    */
-  #nextList(
-    rest: ReadonlyMap<string, string | undefined>,
-    always: readonly string[],
-    reading: ListReading,
-  ): string | undefined {
-    const { done } = reading;
-    const must = done.has(ALL) ? [] : always.filter((status) => !done.has(status));
-    if (must.length > 0 && !this.#filters) return ALL;
-    const byStatus = this.#costByStatus(rest, must, reading);
-    const each = must.length > 0 ? Number.POSITIVE_INFINITY : rest.size;
+  #nextList(rest: ReadonlyMap<string, string | undefined>, reading: ListReading): string | undefined {
+    const byStatus = this.#costByStatus(rest, reading);
+    const each = rest.size;
     const all = this.#costOfAll(rest, reading);
     if (all <= each && all <= byStatus.cost + this.#leaving + COST_TOLERANCE) return ALL;
     return byStatus.cost < each ? byStatus.lists[0] : undefined;
@@ -152,11 +141,10 @@ export class EnvelopePoller {
   /** The lists of the last known statuses, in the order of an envelope's life; the rest by ID. */
   #costByStatus(
     rest: ReadonlyMap<string, string | undefined>,
-    must: readonly string[],
     reading: ListReading,
   ): { lists: string[]; cost: number } {
     const { done } = reading;
-    const expected = new Map<string, number>(must.map((status) => [status, 0]));
+    const expected = new Map<string, number>();
     let single = 0;
     const expect = (status: string, amount: number) => {
       const isReadable =

@@ -34,10 +34,6 @@ export interface WatchOptions {
   intervalMs: number;
   /** The longest pause while nothing changes. Default: the interval. */
   quietMs?: number | undefined;
-  /** Also watches every envelope that has one of these statuses now or later. */
-  discover?: readonly string[] | undefined;
-  /** Continues when no envelope is left, to wait for new ones. */
-  endless?: boolean | undefined;
   /** Reports events of envelopes. Each is then polled immediately. */
   wakeups?: AsyncIterable<Wakeup> | undefined;
   onPoll?: ((report: PollReport) => void) | undefined;
@@ -47,8 +43,6 @@ export interface WatchOptions {
 
 /** The most requests per poll for envelopes that seem unchanged. */
 const MAX_RECHECKS = 12;
-/** How long an ended envelope is ignored in stale lists. */
-const IGNORE_ENDED_MS = 3_600_000;
 
 /**
  * Watches envelopes until each is in an awaited or a final status. Yields each change once, in order. A poll needs one request
@@ -87,8 +81,6 @@ class Watch {
   readonly #open: Map<string, string | undefined>;
   /** The watched envelopes, starting with the one whose signers were read longest ago. */
   readonly #turns: Set<string>;
-  /** The ended envelopes, and when they ended. */
-  readonly #ended = new Map<string, number>();
 
   constructor(client: Client, ids: readonly string[], options: WatchOptions) {
     this.#client = client;
@@ -111,12 +103,12 @@ class Watch {
       const nextMs = this.#pace.next(clock.now());
       const requests = this.#poller.requests - before;
       onPoll?.({ at: clock.now(), requests, open: this.#open.size, nextMs });
-      if (this.#isDone()) return;
+      if (this.#open.size === 0) return;
       const pause = new TimeLimit(clock, nextMs);
       do {
         await this.#wakeups.sleep(pause.left(), signal);
         yield* this.#withOutages(this.#pollWoken());
-        if (this.#isDone()) return;
+        if (this.#open.size === 0) return;
       } while (pause.left() > 0);
     }
   }
@@ -125,20 +117,15 @@ class Watch {
     this.#wakeups.close();
   }
 
-  #isDone(): boolean {
-    return this.#open.size === 0 && this.#options.endless !== true;
-  }
-
   /** Polls all envelopes: lists if they need fewer requests, then by ID those that the lists show too little of. */
   async *#poll(): Events {
-    const { discover = [], signal } = this.#options;
-    this.#forgetEnded();
+    const { signal } = this.#options;
     const isFirst = [...this.#open.values()].every((status) => status === undefined);
     const rest = new Map(this.#open);
     const whole = new Set<string>();
     const before = this.#poller.requests;
     const held: Envelope[] = [];
-    for await (const page of this.#poller.lists(rest, discover, signal)) {
+    for await (const page of this.#poller.lists(rest, signal)) {
       yield* this.#recovered();
       if (isFirst) for (const one of page) held.push(one);
       else for (const item of page) yield* this.#takeItem(item, whole);
@@ -161,19 +148,17 @@ class Watch {
   async *#pollWoken(): Events {
     const failure = this.#wakeups.takeFailure();
     if (failure !== undefined) yield { type: 'wakeupsFailed', error: failure };
-    const isNew = (id: string) => (this.#options.discover ?? []).length > 0 && !this.#ended.has(id);
-    const ids = [...this.#wakeups.take()].filter((id) => this.#open.has(id) || isNew(id));
+    const ids = [...this.#wakeups.take()].filter((id) => this.#open.has(id));
     if (ids.length === 0) return;
     this.#pace.moved();
-    const known = ids.filter((id) => this.#open.has(id));
-    const rest = new Map(known.map((id) => [id, this.#open.get(id)]));
+    const rest = new Map(ids.map((id) => [id, this.#open.get(id)]));
     const whole = new Set<string>();
-    for await (const page of this.#poller.lists(rest, [], this.#options.signal)) {
+    for await (const page of this.#poller.lists(rest, this.#options.signal)) {
       yield* this.#recovered();
       for (const item of page) yield* this.#takeItem(item, whole);
     }
-    for (const id of [...rest.keys(), ...ids]) if (!this.#open.has(id) || rest.has(id)) whole.add(id);
-    yield* this.#takeEach([...whole].filter((id) => !this.#ended.has(id)));
+    for (const id of rest.keys()) whole.add(id);
+    yield* this.#takeEach([...whole].filter((id) => this.#open.has(id)));
   }
 
   async *#takeEach(ids: readonly string[]): Events {
@@ -197,7 +182,7 @@ class Watch {
   }
 
   *#take(id: string, envelope: Envelope): Generator<WatchEvent, void, undefined> {
-    if (!this.#open.has(id) && !this.#mayOpen(id, envelope)) return;
+    if (!this.#open.has(id)) return;
     if (showsSigners(envelope)) this.#turns.delete(id);
     const changes = this.#memory.take(id, envelope, this.#client.serviceClock.now());
     for (const change of changes) yield { type: 'change', change };
@@ -208,23 +193,10 @@ class Watch {
     this.#turns.add(id);
   }
 
-  #mayOpen(id: string, envelope: Envelope): boolean {
-    return !this.#ended.has(id) && (this.#options.discover ?? []).includes(envelope.status ?? '');
-  }
-
   #close(id: string): void {
     this.#open.delete(id);
     this.#turns.delete(id);
     this.#memory.forget(id);
-    this.#ended.set(id, this.#client.clock.now());
-  }
-
-  #forgetEnded(): void {
-    const now = this.#client.clock.now();
-    for (const [id, at] of this.#ended) {
-      if (now - at < IGNORE_ENDED_MS) return;
-      this.#ended.delete(id);
-    }
   }
 
   #inOrder(items: readonly Envelope[]): Envelope[] {

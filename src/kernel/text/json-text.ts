@@ -1,5 +1,3 @@
-import { parseJson } from '../json.ts';
-
 /*
  * Splits JSON text without parsing it, so that digits, the order of members, and duplicate members are preserved. The
  * text must be valid JSON.

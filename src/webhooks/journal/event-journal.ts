@@ -1,7 +1,10 @@
+import { open } from 'node:fs/promises';
 import { dayFiles, type JournalPosition, type OnDamage, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
+import { readLine } from '../../journal/line.ts';
 import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { ifExists } from '../../kernel/files/regular-file.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
 
 /** Called with a warning about each file that has damaged lines. */
@@ -14,21 +17,70 @@ export interface EventSelection {
   since?: number | undefined;
 }
 
-/** Yields matching records, newest first. Damaged lines are skipped and reported. */
+/** The place of a record, and when it was received. */
+interface Found extends JournalPosition {
+  receivedAt: string;
+}
+
+/**
+ * Yields matching records, newest first. Damaged lines are skipped and reported. Only the places of a day's records are kept in memory, so
+ * that the list of a busy day stays small.
+ */
 export async function* readEvents(
   folder: string,
   selection: EventSelection = {},
   warn?: OnWarning,
 ): AsyncGenerator<EventRecord, void, undefined> {
   for (const files of (await dayFiles(folder, selection.since ?? 0)).reverse()) {
-    const records: EventRecord[] = [];
+    const found: Found[] = [];
     for (const path of files) {
-      const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (entry) => {
-        if (isEvent(entry) && matches(entry, selection)) records.push(entry);
+      const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (entry, span) => {
+        if (isEvent(entry) && matches(entry, selection))
+          found.push({ path, start: span.start, end: span.end, receivedAt: entry.receivedAt });
       });
       if (skipped > 0) warn?.(damageText({ path, lines: skipped }));
     }
-    yield* records.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
+    found.sort((a, b) =>
+      a.receivedAt === b.receivedAt ? b.start - a.start : a.receivedAt < b.receivedAt ? 1 : -1,
+    );
+    for (const block of blocksOf(found)) yield* await readBlock(block);
+  }
+}
+
+const MAX_BLOCK_BYTES = 256 * 1024;
+
+/** Divides records, newest first, into those that are close together in one file, so that one access reads them. */
+function* blocksOf(found: readonly Found[]): Generator<Found[]> {
+  let block: Found[] = [];
+  for (const next of found) {
+    const [first, last] = [block[0], block.at(-1)];
+    // After the clock was set back, the order by time is not that of the file.
+    const isBefore = last?.path === next.path && next.end <= last.start;
+    const isClose = first !== undefined && first.end - next.start < MAX_BLOCK_BYTES;
+    if (block.length > 0 && !(isBefore && isClose)) {
+      yield block;
+      block = [];
+    }
+    block.push(next);
+  }
+  if (block.length > 0) yield block;
+}
+
+/** Reads the records of a block. Those that were deleted in the meantime are left out. */
+async function readBlock(block: readonly Found[]): Promise<EventRecord[]> {
+  const [first, last] = [block[0], block.at(-1)];
+  const file = first && (await ifExists(open(first.path, 'r')));
+  if (first === undefined || last === undefined || file === undefined) return [];
+  try {
+    const { start } = last;
+    const bytes = Buffer.alloc(first.end - start);
+    await file.read(bytes, 0, bytes.length, start);
+    return block.flatMap((place) => {
+      const entry = EVENTS_FORMAT.read(readLine(bytes.subarray(place.start - start, place.end - start - 1)));
+      return entry !== undefined && isEvent(entry) ? [entry] : [];
+    });
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { timeOf } from '../../kernel/clock.ts';
 import { readPayload } from '../receive/payload.ts';
-import { type OnWarning, readEvents } from './event-journal.ts';
+import { type OnWarning, scanEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
 /** An event of an envelope that a listener on this machine received. */
@@ -20,13 +20,16 @@ export async function readHistories(
   warn?: OnWarning,
 ): Promise<Map<string, WebhookHistoryEntry[]>> {
   const found = new Map<string, Map<string, WebhookHistoryEntry>>();
-  for await (const record of readEvents(folder, {}, warn)) {
-    const { envelopeId, id, reason } = record;
-    if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
+  const take = (record: EventRecord) => {
+    const { envelopeId, id, reason, receivedAt } = record;
+    if (envelopeId === null || reason !== null || !ids.has(envelopeId)) return;
     const entries = found.get(envelopeId) ?? new Map<string, WebhookHistoryEntry>();
-    // Records come newest first, so the first delivery of an event overwrites its repeats.
-    found.set(envelopeId, entries.set(id, entryOf(record)));
-  }
+    found.set(envelopeId, entries);
+    const known = entries.get(id);
+    // The first delivery of an event counts, not its repeats.
+    if (known === undefined || receivedAt < known.receivedAt) entries.set(id, entryOf(record));
+  };
+  await scanEvents(folder, 0, take, warn);
   return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
 }
 

@@ -5,11 +5,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ownSecret } from '../../../src/commands/envelopes/create/webhook-secret.ts';
 import { createBody, type EnvelopeInput } from '../../../src/envelopes/create.ts';
 import { createEnvelope } from '../../../src/envelopes/create-once.ts';
-import { requestIdsIn } from '../../../src/envelopes/request-ids/request-ids.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
 import { readWebhookSecrets } from '../../../src/profiles/webhook-secrets.ts';
 import { clientFor } from '../../support/client.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { gateFor, memoryOf } from '../../support/recording.ts';
 import { json, startServer, type TestServer } from '../../support/server.ts';
 
 const wanted: EnvelopeInput = {
@@ -68,13 +69,18 @@ afterEach(async () => {
   for (const path of [config, state]) await rm(path, { recursive: true, force: true });
 });
 
+function recordedClient() {
+  const { origin } = server;
+  const gate = async () => gateFor(memoryOf(state, systemClock), `${origin}/api/v1`, systemClock);
+  return clientFor(origin, { retries: 0, gate });
+}
+
 /** Creates an envelope as `envelopes create --request-id` does. Returns the error, if any. */
 async function create(requestId: string): Promise<unknown> {
-  const client = clientFor(server.origin, { retries: 0 });
+  const client = recordedClient();
   const secret = await ownSecret(wanted, requestId, context);
-  const ids = requestIdsIn(state, client);
   try {
-    const options = { ids, rerun: true, secret };
+    const options = { memory: memoryOf(state, systemClock), rerun: true, secret };
     const { envelope } = await createEnvelope(client, createBody(wanted, requestId), options);
     await secret?.link(envelope.id);
     return undefined;
@@ -100,9 +106,8 @@ it('stores no new secret for an envelope from another machine', async () => {
 
 it('links the secret of a run that was interrupted before it could', async () => {
   const secret = await ownSecret(wanted, 'req-1', context);
-  const client = clientFor(server.origin);
-  await createEnvelope(client, createBody(wanted, 'req-1'), {
-    ids: requestIdsIn(state, client),
+  await createEnvelope(recordedClient(), createBody(wanted, 'req-1'), {
+    memory: memoryOf(state, systemClock),
     rerun: false,
     secret,
   });

@@ -54,3 +54,17 @@ describe('the seal of a file', () => {
     }
   });
 });
+
+describe('a byte range anywhere in a large file', () => {
+  const BLOCK = 256 * 1024;
+  it.each([BLOCK - 11, BLOCK - 10, BLOCK - 5, BLOCK - 1, BLOCK, 2 * BLOCK - 4])(
+    'is found at %i',
+    async (at) => {
+      const pdf = Buffer.alloc(2 * BLOCK + 100, 'x');
+      pdf.write('%PDF-1.7\n');
+      expect(await stateOf(pdf)).toBe('unsigned');
+      pdf.write('/ByteRange [0 1 2 3]', at, 'latin1');
+      expect(await stateOf(pdf)).toBe('unreadable');
+    },
+  );
+});

@@ -68,7 +68,7 @@ export default class EnvelopesCreate extends EsignCommand {
     const created = await executeCreate(
       client,
       body,
-      { requestId, rerun, check: rerun ? check : undefined, hint },
+      { requestId, rerun, resumesInterrupted: !rerun, check: rerun ? check : undefined, hint },
       context,
     );
     for (const sentence of explainCreated(created)) terminal.notice(sentence);

@@ -9,7 +9,6 @@ import {
   messageFileFlag,
   missingRolesFlag,
   numberFlag,
-  readFlags,
   repeatedTextFlag,
   textFlag,
   yesFlag,
@@ -22,15 +21,12 @@ export const createFlags = {
     signer: repeatedTextFlag('SIGNER', 'signer; can be repeated, up to 20 times'),
     'signers-file': textFlag('FILE', 'signers as CSV or .xlsx (email,name,role,order), or JSON'),
   }),
-  encoding: { ...readFlags.encoding, dependsOn: ['signers-file'] },
-  sheet: { ...readFlags.sheet, dependsOn: ['signers-file'] },
   ...inGroup('EMAIL', {
     subject: textFlag('TEXT', 'email subject'),
     message: textFlag('TEXT', 'email message', { exclusive: ['message-file'] }),
   }),
   'message-file': messageFileFlag,
   metadata: repeatedTextFlag('K=V', 'key=value stored with the envelope; can be repeated'),
-  'metadata-file': textFlag('FILE', 'read metadata from a JSON file'),
   ...inGroup('WEBHOOK', {
     'webhook-url': textFlag('URL', 'URL to deliver webhook events to'),
     'webhook-secret-file': textFlag(
@@ -58,7 +54,6 @@ export type CreateFlags = InferredFlags<typeof createFlags> & CommonFlags;
 
 const PRESERVED_FLAGS = [
   'expires-in-days',
-  'metadata-file',
   'webhook-url',
   'webhook-secret-file',
   'allow-missing-roles',

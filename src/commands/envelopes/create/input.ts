@@ -1,10 +1,10 @@
 import type { Context } from '../../../cli/context.ts';
-import { readJsonObject, readMessage } from '../../../cli/input/files.ts';
+import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import type { Composed, ComposeInput } from './composing.ts';
+import type { Composed, ComposeInput } from './compose.ts';
 import { type CreateFlags, preservedFlags } from './flags.ts';
 import { readMetadata } from './metadata.ts';
 import { readSigners } from './signers.ts';
@@ -34,13 +34,11 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
   const needsSecret = secretFile !== undefined || flags['webhook-url'] !== undefined;
   const signers = asks && !hasSigners ? [] : await readSigners(flags, terminal);
   const message = await readMessage(flags);
-  const metadataFile = flags['metadata-file'];
-  const fromFile = metadataFile === undefined ? {} : await readJsonObject(metadataFile, 'metadata file');
   const envelope = {
     signers,
     subject: flags.subject,
     message,
-    metadata: readMetadata(flags.metadata, fromFile),
+    metadata: readMetadata(flags.metadata),
     webhookUrl: flags['webhook-url'],
     webhookSecret: needsSecret ? await readWebhookSecret(secretFile, terminal) : undefined,
     expiresInDays: flags['expires-in-days'],

@@ -5,15 +5,14 @@ import { parseSigners, type SignerInput } from '../../../envelopes/signer-mailbo
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
 import { type TableFinding, type TableRecord, UnreadableRow } from '../../../tables/record.ts';
-import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
+import { openTableFile } from '../../../tables/table-file.ts';
 
 /** Reads the signers of --signer and --signers-file, in that order. Prints a notice if an address is used as a name. */
 export async function readSigners(
-  flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined } & ReadOptions,
+  flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined },
   terminal: CommandTerminal,
 ): Promise<SignerInput[]> {
-  const listed =
-    flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file'], flags);
+  const listed = flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file']);
   const parsed = parseSigners([...(flags.signer ?? []), ...listed]);
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
@@ -25,16 +24,16 @@ export async function readSigners(
 }
 
 /** Reads a JSON array of mailboxes or {email,name,role,order}, or a table with those columns. Returns mailboxes. */
-async function readSignersFile(path: string, options: ReadOptions): Promise<string[]> {
-  const rows = await readRows(path, options);
+async function readSignersFile(path: string): Promise<string[]> {
+  const rows = await readRows(path);
   return rows.map((row, index) =>
     typeof row === 'string' ? row : toMailbox(row, `${path}, signer ${index + 1}`),
   );
 }
 
-async function readRows(path: string, options: ReadOptions): Promise<unknown[]> {
+async function readRows(path: string): Promise<unknown[]> {
   const source = { name: path, bytes: streamFile(path, 'signers file') };
-  const table = await openTableFile(source, options);
+  const table = await openTableFile(source, {});
   if (table.kind === 'sheet') {
     const problem = (finding: TableFinding) => {
       throw new UnreadableRow(finding);

@@ -13,6 +13,7 @@ import { fetchFiles } from '../../../documents/download/fetch.ts';
 import { keyOf } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
 import { targetsOf } from '../../../documents/download/targets.ts';
+import { runOf } from '../../../envelopes/markers.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../../../evidence/folder.ts';
 import { loggedWrites, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
@@ -144,7 +145,7 @@ async function writeFolder(
   const account = baseUrl?.value ?? '';
   const webhooks = await receivedWebhooks(stateDir(), envelope.id, redactor, warn);
   const reminders = await sentReminders(stateDir(), account, envelope.id);
-  const writes = await loggedWrites(stateDir(), account, envelope.id, warn);
+  const writes = await loggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
   await folder.writeJson('papers.json', documents);

@@ -1,4 +1,4 @@
-import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { ReplaceEvent } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
 import {
@@ -13,18 +13,16 @@ import {
 export class ReplaceProgress {
   readonly #old: string;
   readonly #status: string;
-  readonly #requestId: string;
   readonly #words: readonly string[];
   readonly #left: ReplacementPlan['steps'][number][];
   #made: string | undefined;
   #isCancelled = false;
 
-  constructor({ old, made, steps }: ReplacementPlan, requestId: string, words: readonly string[]) {
+  constructor({ old, made, steps }: ReplacementPlan, words: readonly string[]) {
     this.#old = old.id;
     this.#status = old.status ?? 'unknown';
     this.#made = made?.id;
     this.#left = [...steps];
-    this.#requestId = requestId;
     this.#words = words;
   }
 
@@ -54,7 +52,7 @@ export class ReplaceProgress {
   }
 
   hint(): string {
-    return `To continue, run \`${this.#retryCommand()}\`. Completed steps are not repeated.`;
+    return `To continue, run \`${rebuildCommand(this.#words)}\`. Completed steps are not repeated.`;
   }
 
   /** Adds the progress and a hint to an error. */
@@ -77,7 +75,7 @@ export class ReplaceProgress {
   #open(): string {
     const [next] = this.#left;
     if (next === 'make' || this.#made === undefined)
-      return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
+      return `A draft that replaces ${this.#old} may exist. ${this.#old} is unchanged (${this.#status}).`;
     if (next === 'cancel') return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
     if (next === 'send') return `${this.#oldStatusText()}. ${this.#made} may or may not have been sent.`;
     return `${this.#oldStatusText()}, and was replaced by ${this.#made}.`;
@@ -89,11 +87,5 @@ export class ReplaceProgress {
 
   #oldStatusText(): string {
     return `${this.#old} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#status})`}`;
-  }
-
-  #retryCommand(): string {
-    return rebuildCommand(this.#words, {
-      add: hasFlag(this.#words, '--request-id') ? [] : ['--request-id', this.#requestId],
-    });
   }
 }

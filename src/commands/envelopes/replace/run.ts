@@ -3,30 +3,23 @@ import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
-import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
-import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
+import { createBody, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
+import { replacementId } from '../../../envelopes/replace/find.ts';
 import {
   planReplacement,
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../../envelopes/replace/plan.ts';
-import {
-  openReplaceRecord,
-  type ReplaceRecord,
-  readReplaceRecord,
-} from '../../../envelopes/replace/progress-record.ts';
-import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
-import { stateDir } from '../../../kernel/files/paths.ts';
+import type { WriteMemory } from '../../../log/write-memory.ts';
 import { writeJson } from '../../../output/json.ts';
 import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { checkSigners } from '../problems.ts';
 import type { ReplaceFlags } from './flags.ts';
 import { ReplaceProgress } from './progress.ts';
-import { replacementsFolder } from './successor.ts';
 import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './view.ts';
 
 /**
@@ -36,7 +29,7 @@ import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
   if (flags['dry-run']) {
     const plan = await checkedPlan(id, flags, context);
-    await showDryRun(plan, flags, context.terminal);
+    await showDryRun(plan, context.terminal);
     return noteRefusal(writesOf(plan), context);
   }
   const replaced = await replaceEnvelope(id, flags, context);
@@ -52,13 +45,9 @@ export async function checkedPlan(
   context: Context,
 ): Promise<ReplacementPlan> {
   const client = await context.session.client();
-  const known = await readReplaceRecord(replacementsFolder(), await context.session.baseUrl(), id);
-  const plan = await planReplacement(
-    client,
-    await requestOf(id, flags, context),
-    known,
-    context.interrupt.signal,
-  );
+  const memory = await context.session.memory();
+  const request = await requestOf(id, flags, context);
+  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
   await check(plan, flags, context);
   return plan;
 }
@@ -71,18 +60,9 @@ export async function replaceEnvelope(
 ): Promise<ReplaceResult> {
   const client = await context.session.client();
   const request = await requestOf(id, flags, context);
-  const memory = await openReplaceRecord(
-    replacementsFolder(),
-    await context.session.baseUrl(),
-    id,
-    context.session.clock,
-  );
-  try {
-    const plan = await planReplacement(client, request, memory.known, context.interrupt.signal);
-    return await confirmAndReplace(plan, { request, flags, client, memory }, context);
-  } finally {
-    await memory.close();
-  }
+  const memory = await context.session.memory();
+  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
+  return confirmAndReplace(plan, { request, flags, client, memory }, context);
 }
 
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
@@ -97,7 +77,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
       added: flags['add-signer'],
       removed: flags['remove-signer'],
       subject: flags.subject,
-      message: await readMessage(flags),
+      message: flags.message,
       expiresInDays: flags['expires-in-days'],
       webhookSecret: await secretFor(id, flags, context),
     },
@@ -115,7 +95,7 @@ interface Work {
   request: ReplaceRequest;
   flags: ReplaceFlags;
   client: Client;
-  memory: ReplaceRecord;
+  memory: WriteMemory;
 }
 
 /** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
@@ -141,15 +121,13 @@ async function confirmAndReplace(
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
   await clearance.confirm();
-  const { askedAt, requestId: known } = memory.known;
-  const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
+  const requestId = replacementId(request.id);
   const kept = made ? undefined : await storedSecretOf(request.id, context);
-  const progress = new ReplaceProgress(plan, requestId, context.session.words);
+  const progress = new ReplaceProgress(plan, context.session.words);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
-  const ids = requestIdsIn(stateDir(), client);
   return withOutcomeCheck(open, context, async (running) => {
     const own = made ? undefined : await ownSecret(plan.wanted, requestId, context, kept);
-    const means = { client, memory, requestId, ids, secret: own, ...running };
+    const means = { client, memory, secret: own, ...running };
     const events = carryOut(plan, request, means);
     try {
       return await runSteps(events, { own, progress }, context.terminal);
@@ -209,14 +187,10 @@ async function check(
   await checkSigners(wanted, passing, context);
 }
 
-async function showDryRun(
-  plan: ReplacementPlan,
-  flags: ReplaceFlags,
-  terminal: CommandTerminal,
-): Promise<void> {
+async function showDryRun(plan: ReplacementPlan, terminal: CommandTerminal): Promise<void> {
   const { old, made, steps, wanted } = plan;
   if (terminal.json) {
-    const body = createBody(wanted, flags['request-id'] ?? newRequestId());
+    const body = createBody(wanted, replacementId(old.id));
     const shown = {
       dryRun: true,
       action: 'replace',

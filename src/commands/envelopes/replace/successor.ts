@@ -1,19 +1,11 @@
-import { join } from 'node:path';
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { filtersOf } from '../../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
-import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
-import { readReplaceRecord } from '../../../envelopes/replace/progress-record.ts';
-import { readQuietly } from '../../../envelopes/write-outcome.ts';
-import { stateDir } from '../../../kernel/files/paths.ts';
+import { findListedReplacement, findOwnReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
-
-export function replacementsFolder(): string {
-  return join(stateDir(), 'replacements');
-}
 
 /** The number of latest envelopes to search for a replacement that this machine has no record of. */
 const LATEST = 300;
@@ -28,12 +20,9 @@ export async function successorOf(
   context: Context,
 ): Promise<Envelope | undefined> {
   const { signal } = context.interrupt;
-  const account = await context.session.baseUrl();
-  const memory = await readReplaceRecord(replacementsFolder(), account, envelope.id).catch(() => undefined);
-  if (memory?.madeId !== undefined) {
-    const made = await readQuietly(client, memory.madeId, signal);
-    if (made && replacedBy(made) === envelope.id && !isVoid(made)) return made;
-  }
+  const memory = await context.session.memory();
+  const own = await findOwnReplacement(client, envelope.id, memory, signal).catch(() => undefined);
+  if (own !== undefined) return own;
   const { status } = envelope;
   if (!looks || !isTerminal(status ?? '') || status === 'COMPLETED') return undefined;
   const known = await inIndex(envelope.id, context).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { booleanFlag, durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
+import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
 import { idsOrRun, runFlag } from '../../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../../cli/selection/named-or-selected.ts';
 import { WATCH_PACE } from '../../../envelopes/defaults.ts';
@@ -34,7 +34,6 @@ export default class EnvelopesWatch extends EsignCommand {
       'CMD',
       'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
     ),
-    notify: booleanFlag('ring the bell and show a desktop notification when an envelope is finished'),
     // Unlike the global flag, this is the maximum wait, not the timeout of a request.
     timeout: durationFlag('2h', 'give up after this long and exit with code 124', 1),
     interval: durationFlag(

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
@@ -6,11 +5,8 @@ import { runCommand } from '../../../cli/input/run-command.ts';
 import { isOver, type StatusChange, type WatchEvent } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
-import { childEnvironment } from '../../../kernel/process/child-environment.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { jsonText } from '../../../output/json.ts';
-import type { Terminal } from '../../../output/terminal.ts';
-import { safeLine } from '../../../output/text.ts';
 import { followSuccessor, successorOf } from '../replace/successor.ts';
 import type { WatchDisplay } from './display.ts';
 
@@ -22,7 +18,6 @@ export class WatchSession {
   readonly #wanted: { until: readonly string[]; single: boolean; client: Client };
   readonly #context: Context;
   readonly #command: ReturnType<typeof execHook> | undefined;
-  readonly #notifier: ReturnType<typeof notifier> | undefined;
   readonly #last = new Map<string, string>();
   readonly #unexpected: { id: string; status: string; envelope: Envelope }[] = [];
   readonly #gone: Error[] = [];
@@ -32,7 +27,7 @@ export class WatchSession {
   constructor(
     display: WatchDisplay,
     wanted: { until: readonly string[]; single: boolean; client: Client },
-    hooks: { exec?: string | undefined; notify: boolean },
+    { exec }: { exec?: string | undefined },
     context: Context,
   ) {
     this.#display = display;
@@ -40,9 +35,7 @@ export class WatchSession {
     this.#context = context;
     const { terminal, interrupt } = context;
     const options = { signal: interrupt.signal, showsOutput: terminal.outIsTty && !terminal.json };
-    if (hooks.exec !== undefined)
-      this.#command = execHook(hooks.exec, (text) => display.notify(text), options);
-    if (hooks.notify) this.#notifier = notifier(terminal);
+    if (exec !== undefined) this.#command = execHook(exec, (text) => display.notify(text), options);
   }
 
   async take(event: WatchEvent): Promise<void> {
@@ -74,7 +67,6 @@ export class WatchSession {
     const over = isOver({ id, status: to }, this.#wanted.until);
     if (!over) return void this.#last.set(id, to);
     this.#last.delete(id);
-    this.#notifier?.ended(change);
     if (this.#wanted.until.includes(to)) this.#command?.reached(change);
     else this.#unexpected.push({ id, status: to, envelope: change.envelope });
   }
@@ -92,7 +84,6 @@ export class WatchSession {
 
   /** Waits for the running commands. */
   async finish(): Promise<void> {
-    this.#notifier?.finish();
     if (this.#command) this.#commands = await this.#command.finish();
   }
 
@@ -187,79 +178,4 @@ function execHook(
       return counts;
     },
   };
-}
-
-/** Envelopes that end within this time share a notification, in ms. */
-const BATCH_MS = 300;
-
-/** Returns what rings the bell and shows a desktop notification for ended envelopes. */
-function notifier(terminal: Terminal) {
-  let batch: StatusChange[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  function ended(change: StatusChange): void {
-    batch.push(change);
-    timer ??= setTimeout(finish, BATCH_MS);
-  }
-
-  function finish(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const [first, ...more] = batch;
-    batch = [];
-    if (first === undefined) return;
-    const text =
-      more.length === 0
-        ? `${first.envelopeId} is ${first.to}`
-        : `${counted(more.length + 1, 'envelope')} have ended: ${first.envelopeId} is ${first.to}, …`;
-    const desktop = desktopFor(text, process.env, process.platform);
-    // Rings the bell of the terminal, if there is one.
-    if (terminal.errIsTty) terminal.err(`\u0007${desktop.kind === 'escape' ? desktop.text : ''}`);
-    if (desktop.kind !== 'command') return;
-    const child = spawn(desktop.file, desktop.args, {
-      env: childEnvironment(),
-      stdio: 'ignore',
-      detached: true,
-    });
-    // Without desktop notifications, the bell is enough.
-    child.on('error', () => undefined).unref();
-  }
-
-  return { ended, finish };
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** How to notify a user who isn't looking at the terminal: with an escape sequence or a command. */
-type Desktop =
-  | { kind: 'escape'; text: string }
-  | { kind: 'command'; file: string; args: string[] }
-  | { kind: 'none' };
-
-const TITLE = 'esign';
-const OSC_9 = /^(iTerm\.app|WezTerm|ghostty)$/;
-const OSC_777 = /^(foot|rxvt)/;
-const SHOW_ON_MAC = [
-  'on run argv',
-  'display notification (item 1 of argv) with title (item 2 of argv)',
-  'end run',
-];
-
-function desktopFor(text: string, env: Environment, platform: NodeJS.Platform): Desktop {
-  const body = safeLine(text);
-  // A terminal multiplexer would discard the sequence.
-  const isDirect = !env.TMUX && !env.STY;
-  if (isDirect && (OSC_9.test(env.TERM_PROGRAM ?? '') || env.KITTY_WINDOW_ID))
-    return { kind: 'escape', text: `\u001b]9;${TITLE}: ${body}\u0007` };
-  if (isDirect && OSC_777.test(env.TERM ?? ''))
-    return { kind: 'escape', text: `\u001b]777;notify;${TITLE};${body.replaceAll(';', ',')}\u0007` };
-  if (platform === 'darwin') {
-    const script = SHOW_ON_MAC.flatMap((line) => ['-e', line]);
-    return { kind: 'command', file: 'osascript', args: [...script, body, TITLE] };
-  }
-  if (platform === 'linux' && (env.DISPLAY || env.WAYLAND_DISPLAY)) {
-    const plain = body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-    return { kind: 'command', file: 'notify-send', args: ['--app-name', TITLE, '--', TITLE, plain] };
-  }
-  return { kind: 'none' };
 }

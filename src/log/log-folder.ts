@@ -1,0 +1,193 @@
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../kernel/clock.ts';
+import { EsignError, JournalError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
+import { KEY_DIGITS } from './keys.ts';
+import { WriteList } from './logged-write.ts';
+import { type LogRecord, readRecord } from './records.ts';
+import type { FoundWrites, WriteMemory } from './write-memory.ts';
+
+/** One file per month. Files are never rewritten or deleted. */
+const NAME = /^\d{4}-\d{2}\.jsonl$/;
+const BREAK = 10;
+const CLOSING_BRACE = 125;
+/** The number of bytes per read. */
+const BLOCK = 4 * 1024 * 1024;
+/** Above this number of keys, each is looked up in a set, instead of each being searched for. */
+const MANY = 16;
+const KEY = Buffer.from('"key":"');
+const TORN = Buffer.from('"type":"torn"');
+
+/** Returns the folder of the log. */
+export function logFolder(stateDir: string): string {
+  return join(stateDir, 'log');
+}
+
+/** Returns the names of the log's files, oldest first. */
+export async function logFiles(folder: string): Promise<string[]> {
+  const names = await ifExists(readdir(folder));
+  return (names ?? []).filter((name) => NAME.test(name)).sort();
+}
+
+/**
+ * The log of writes in a folder that all processes on this machine share. There is no lock: a record is appended with one system
+ * call, and whoever appended an intent looks again before sending (`claim`). docs/contributing/reliability.md has the argument.
+ */
+export class LogFolder implements WriteMemory {
+  readonly #folder: string;
+  readonly #clock: Pick<Clock, 'now'>;
+  #waiting: LogRecord[] = [];
+  /** The write of the waiting records. It begins after the previous write. */
+  #next: Promise<void> | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  get place(): string {
+    return this.#folder;
+  }
+
+  constructor(folder: string, clock: Pick<Clock, 'now'>) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  /** Records that wait at the same time share one fsync. */
+  append(records: readonly LogRecord[]): Promise<void> {
+    this.#waiting.push(...records);
+    this.#next ??= this.#last.then(() => {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      this.#next = undefined;
+      return this.#write(waiting).catch((error: unknown) => {
+        throw this.#failure(error);
+      });
+    });
+    this.#last = this.#next.catch(() => undefined);
+    return this.#next;
+  }
+
+  async find(hashes: readonly string[]): Promise<FoundWrites> {
+    const list = new WriteList();
+    const found = { isTorn: false };
+    const linesOf =
+      hashes.length > MANY
+        ? linesWithKeys(new Set(hashes))
+        : linesWithParts(hashes.map((hash) => `"${hash}"`));
+    for (const name of await logFiles(this.#folder)) {
+      const take = (line: Buffer) => {
+        const record = readRecord(line.toString('utf8'));
+        if (record !== undefined) list.take(record, name);
+      };
+      const end = await eachBlock(join(this.#folder, name), (block) => {
+        found.isTorn ||= block.includes(TORN);
+        for (const line of linesOf(block)) take(line);
+      });
+      // Whatever follows the last closing brace was left by a crash, or is being written right now.
+      found.isTorn ||= end !== undefined && end !== CLOSING_BRACE;
+    }
+    return { writes: list.writes, isTorn: found.isTorn };
+  }
+
+  async #write(records: readonly LogRecord[]): Promise<void> {
+    await privateFolder(this.#folder);
+    const now = new Date(this.#clock.now()).toISOString();
+    const month = `${now.slice(0, 7)}.jsonl`;
+    const newest = (await logFiles(this.#folder)).at(-1) ?? '';
+    // A clock that was set back must not write behind the others.
+    const name = newest > month ? newest : month;
+    const file = await open(join(this.#folder, name), 'a+', 0o600);
+    try {
+      const { size } = await file.stat();
+      const torn: LogRecord[] = (await isTornAt(file, size)) ? [{ type: 'torn', at: now }] : [];
+      const text = [...torn, ...records].map((record) => `\n${JSON.stringify(record)}`).join('');
+      const bytes = Buffer.from(text);
+      const { bytesWritten } = await file.write(bytes);
+      if (bytesWritten < bytes.length)
+        throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    if (name !== newest) await syncFolder(this.#folder);
+  }
+
+  #failure(error: unknown): Error {
+    if (error instanceof EsignError) return error;
+    return new JournalError(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Nothing is sent unless it can be logged. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
+    });
+  }
+}
+
+/** Returns true if the file ends with an incomplete record. */
+async function isTornAt(file: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  await file.read(last, 0, 1, size - 1);
+  return last[0] !== CLOSING_BRACE;
+}
+
+/**
+ * Calls `take` with blocks of whole lines, which are only valid until it returns. Returns the last byte of the file; undefined if
+ * it is empty or missing.
+ */
+export async function eachBlock(path: string, take: (block: Buffer) => void): Promise<number | undefined> {
+  const file = await ifExists(open(path, 'r'));
+  if (file === undefined) return undefined;
+  try {
+    let room = Buffer.allocUnsafe(BLOCK);
+    let kept = 0;
+    let last: number | undefined;
+    for (;;) {
+      const { bytesRead } = await file.read(room, kept, room.length - kept);
+      const filled = kept + bytesRead;
+      if (bytesRead === 0) {
+        if (filled > 0) take(room.subarray(0, filled));
+        return last;
+      }
+      last = room[filled - 1];
+      const end = room.subarray(0, filled).lastIndexOf(BREAK);
+      if (end > 0) take(room.subarray(0, end));
+      const from = Math.max(0, end);
+      room.copyWithin(0, from, filled);
+      kept = filled - from;
+      // A line is longer than the buffer.
+      if (kept === room.length) room = Buffer.concat([room], room.length * 2);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns a function that yields the lines of a block that contain one of the parts, in their order. */
+export function linesWithParts(
+  parts: readonly string[],
+): (block: Buffer) => Generator<Buffer, void, undefined> {
+  const needles = parts.map((part) => Buffer.from(part));
+  return function* (block) {
+    const starts = new Set<number>();
+    for (const needle of needles)
+      for (let at = block.indexOf(needle); at !== -1; at = block.indexOf(needle, at + needle.length))
+        starts.add(block.lastIndexOf(BREAK, at) + 1);
+    for (const start of [...starts].sort((one, other) => one - other)) yield lineFrom(block, start);
+  };
+}
+
+/** Like `linesWithParts`, for many keys: one pass, however many there are. */
+function linesWithKeys(keys: ReadonlySet<string>): (block: Buffer) => Generator<Buffer, void, undefined> {
+  return function* (block) {
+    for (let at = block.indexOf(KEY); at !== -1; at = block.indexOf(KEY, at + KEY.length)) {
+      const start = at + KEY.length;
+      if (keys.has(block.toString('latin1', start, start + KEY_DIGITS)))
+        yield lineFrom(block, block.lastIndexOf(BREAK, at) + 1);
+    }
+  };
+}
+
+function lineFrom(block: Buffer, start: number): Buffer {
+  const end = block.indexOf(BREAK, start);
+  return block.subarray(start, end === -1 ? block.length : end);
+}

@@ -1,0 +1,68 @@
+import type { End, Intent, LogRecord } from './records.ts';
+
+/** A write, as far as its records show it. */
+export interface LoggedWrite {
+  intent: Intent;
+  /** `open`: no outcome is known, because the request is in flight, or its process ended. */
+  state: 'open' | End['type'];
+  envelopeIds: readonly string[];
+  /** When the last record was written: by this machine's clock, and by the service's (ISO 8601). */
+  at: string;
+  serviceAt: string;
+  /** An error code. */
+  error: string | null;
+  counts: Record<string, number> | undefined;
+  /** The name of the file with its last intent. Names are in the order of their months. */
+  file: string;
+}
+
+/** Collects records into writes, in the order of their last intents. */
+export class WriteList {
+  readonly #writes = new Map<string, LoggedWrite>();
+
+  take(record: LogRecord, file: string): void {
+    if (record.type === 'intent') this.#begin(record, file);
+    else if (record.type !== 'torn') this.#end(record);
+  }
+
+  get writes(): LoggedWrite[] {
+    return [...this.#writes.values()];
+  }
+
+  /** Another attempt takes a new place: whoever looks decides by the order of the last intents. */
+  #begin(record: Intent, file: string): void {
+    this.#writes.delete(record.id);
+    const { at, serviceAt, envelopeIds } = record;
+    this.#writes.set(record.id, {
+      intent: record,
+      state: 'open',
+      at,
+      serviceAt,
+      envelopeIds,
+      error: null,
+      counts: undefined,
+      file,
+    });
+  }
+
+  #end({ id, type, at, serviceAt, envelopeIds, error = null, counts }: End): void {
+    const write = this.#writes.get(id);
+    if (write === undefined) return;
+    write.state = type;
+    write.at = at;
+    write.serviceAt = serviceAt;
+    write.error = error;
+    write.envelopeIds = envelopeIds ?? write.envelopeIds;
+    write.counts = counts ?? write.counts;
+  }
+}
+
+/** Returns true if a create may have created an envelope: everything except a refusal and one that was certainly not done. */
+export function mayHaveCreated({ state }: LoggedWrite): boolean {
+  return state !== 'refused' && state !== 'absent';
+}
+
+/** Returns true if a reminder may have been sent at `since` (ms, service clock) or later. */
+export function mayHaveReminded({ state, intent }: LoggedWrite, since: number): boolean {
+  return state !== 'refused' && Date.parse(intent.serviceAt) >= since;
+}

@@ -1,0 +1,30 @@
+import type { HttpResponse } from '../api/http.ts';
+import { matches, resourceResponseSchema } from '../api/schemas.ts';
+import { type OpenGate, openGate } from '../api/write-gate.ts';
+import { isRecord } from '../kernel/json.ts';
+import { LogRecorder, type RecorderOptions } from './recorder.ts';
+import { readWrite } from './write-request.ts';
+
+/** Creates a gate without guards that records each write, for programs. */
+export function recordingGate(options: RecorderOptions): OpenGate {
+  const recorder = new LogRecorder(options);
+  return (send) => ({
+    ...openGate(send),
+    pass: (request) => {
+      const { action, effect, envelopeId, requestId, signer } = readWrite(request);
+      const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
+      const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
+      const sendNow = (beforeAttempt: () => Promise<void>, onSend: () => void) =>
+        send({ ...request, beforeAttempt, onSend });
+      return recorder.record(facts, sendNow, envelopeIn);
+    },
+    resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),
+  });
+}
+
+/** Returns the ID of the envelope in a response. */
+export function envelopeIn({ body }: HttpResponse): string | undefined {
+  if (!matches(resourceResponseSchema, body)) return undefined;
+  const { data } = body;
+  return isRecord(data) && typeof data.id === 'string' ? data.id : undefined;
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod/mini';
+import { tryParseJson } from '../kernel/json.ts';
+import { EFFECTS } from '../kernel/vocabulary.ts';
+
+/** The effect of a request, as shown by its path. */
+const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
+export type LoggedAction = (typeof ACTIONS)[number];
+
+const text = z.nullable(z.string());
+
+/** What identifies a write, so that a later one can find it. */
+const identity = {
+  /** What may happen only once (`keyOf`). Writes without a key are only listed. */
+  key: z.optional(z.string()),
+  /** A hash of what the key stands for (`contentOf`). */
+  content: z.optional(z.string()),
+};
+
+/**
+ * A write that is about to be sent. It is on disk before the request. If it was sent by this process at all, then before `until`.
+ * An intent with the ID of an earlier one is another attempt of the same write.
+ */
+const intentSchema = z.object({
+  type: z.literal('intent'),
+  id: z.string(),
+  /** Both by this machine's clock (ISO 8601). */
+  at: z.string(),
+  until: z.string(),
+  /** By the service's clock, as far as it is known. */
+  serviceAt: z.string(),
+  ...identity,
+  /** A hash of everything that is sent, except the request ID. */
+  body: z.optional(z.string()),
+  action: z.enum(ACTIONS),
+  effect: z.enum(EFFECTS),
+  envelopeIds: z.array(z.string()),
+  /** The signer who is reminded; without one, all of them. */
+  signerId: z.optional(z.string()),
+  /** Null if it may contain an address. */
+  requestId: text,
+  run: z.optional(z.string()),
+  user: z.string(),
+  profile: text,
+  baseUrl: z.string(),
+  command: z.string(),
+});
+
+/**
+ * The outcome of a write. A later record replaces an earlier one, because a request with a lost response may turn out to have
+ * succeeded.
+ * - `done`: the service confirmed it.
+ * - `refused`: certainly not done: the service or a guard refused it, or it was never sent.
+ * - `unknown`: the response was lost.
+ * - `absent`: searched for until it must have been listed, and it isn't there; or its envelope doesn't exist anymore.
+ */
+const endSchema = z.object({
+  type: z.enum(['done', 'refused', 'unknown', 'absent']),
+  id: z.string(),
+  at: z.string(),
+  serviceAt: z.string(),
+  ...identity,
+  envelopeIds: z.optional(z.array(z.string())),
+  error: z.optional(text),
+  /** Only for a bulk run. */
+  counts: z.optional(z.record(z.string(), z.number())),
+});
+
+/** A line that a crash or a full disk left incomplete was found before the next record. */
+const tornSchema = z.object({ type: z.literal('torn'), at: z.string() });
+
+const recordSchema = z.discriminatedUnion('type', [intentSchema, endSchema, tornSchema]);
+export type LogRecord = z.infer<typeof recordSchema>;
+export type Intent = z.infer<typeof intentSchema>;
+export type End = z.infer<typeof endSchema>;
+
+/** Returns a line of the log as a record, or undefined for anything else. */
+export function readRecord(line: string): LogRecord | undefined {
+  return recordSchema.safeParse(tryParseJson(line)).data;
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { type LoggedWrite, WriteList } from './logged-write.ts';
+import type { LogRecord } from './records.ts';
+
+/** The writes with certain keys. `isTorn`: a record was left incomplete, so a write may be missing. */
+export interface FoundWrites {
+  writes: LoggedWrite[];
+  isTorn: boolean;
+}
+
+/** Remembers writes: on disk (`LogFolder`), or in this process (`ProcessMemory`). */
+export interface WriteMemory {
+  /** What is remembered: a folder, or this process. Calls in this process for the same place and key take turns. */
+  readonly place: string;
+  /** Appends records. They are durable when this resolves. @throws JournalError if they can't be written: then nothing may be sent. */
+  append(records: readonly LogRecord[]): Promise<void>;
+  /**
+   * Returns the writes with one of these hashes as their key or body, in the order of their intents. The outcomes are only known of
+   * writes that were found by their keys.
+   */
+  find(hashes: readonly string[]): Promise<FoundWrites>;
+}
+
+/** Limits the memory of a server. The service's list shows an envelope long before this many others are created. */
+const MAX_RECORDS = 200_000;
+
+/** Remembers the writes of this process until it ends, for programs that have no state folder. */
+export class ProcessMemory implements WriteMemory {
+  readonly place = `process ${randomUUID()}`;
+  #records: LogRecord[] = [];
+
+  async append(records: readonly LogRecord[]): Promise<void> {
+    this.#records.push(...records);
+    if (this.#records.length > MAX_RECORDS) this.#records = this.#records.slice(-MAX_RECORDS / 2);
+  }
+
+  async find(keys: readonly string[]): Promise<FoundWrites> {
+    const list = new WriteList();
+    for (const record of this.#records)
+      if (record.type !== 'torn' && record.key !== undefined && keys.includes(record.key))
+        list.take(record, '');
+    return { writes: list.writes, isTorn: false };
+  }
+}
+
+/** Remembers nothing, for a dry run. */
+export const NO_MEMORY: WriteMemory = {
+  place: 'nowhere',
+  append: () => Promise.resolve(),
+  find: () => Promise.resolve({ writes: [], isTorn: false }),
+};

@@ -1,0 +1,77 @@
+import * as z from 'zod/mini';
+import type { HttpRequest } from '../api/http.ts';
+import { isRecord, tryParseJson } from '../kernel/json.ts';
+import { repeatsName } from '../kernel/text/json-text.ts';
+import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import type { LoggedAction } from './records.ts';
+
+/** The effect of a request, as shown by the request itself. */
+export interface Write {
+  action: LoggedAction;
+  effect: Effect;
+  envelopeId?: string | undefined;
+  /** Only for a create. */
+  requestId?: string | undefined;
+  /** The addresses of a new envelope's signers; undefined if they can't be read. */
+  emails?: readonly string[] | undefined;
+  /** True if a create emails them. */
+  sends: boolean;
+  /** The signer to remind. */
+  signer?: string | undefined;
+}
+
+const ENVELOPES = '/esign/envelopes';
+/** The ID can't contain escapes, because a server might read them as another path. */
+const ACTION = /^\/esign\/envelopes\/(?<id>[\w.~:-]+)\/(?<action>send|cancel|remind)$/;
+
+/**
+ * Create envelope body (API document). The recipients of a body with other fields count as unreadable, because such a field might
+ * name more of them.
+ */
+const createSchema = z.strictObject({
+  templateId: z.optional(z.unknown()),
+  signers: z.array(
+    z.strictObject({
+      email: z.string(),
+      name: z.optional(z.unknown()),
+      role: z.optional(z.unknown()),
+      order: z.optional(z.unknown()),
+    }),
+  ),
+  subject: z.optional(z.unknown()),
+  message: z.optional(z.unknown()),
+  metadata: z.optional(z.unknown()),
+  webhookUrl: z.optional(z.unknown()),
+  webhookSecret: z.optional(z.unknown()),
+  expiresInDays: z.optional(z.unknown()),
+  signingOrder: z.optional(z.unknown()),
+  sendImmediately: z.optional(z.boolean()),
+});
+
+/** Describes a request that is not a GET. */
+export function readWrite({ method, path, query, body, bodyText }: HttpRequest): Write {
+  const other: Write = { action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes', sends: false };
+  if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
+  const sent = body ?? (bodyText === undefined ? undefined : tryParseJson(bodyText));
+  if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
+  const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
+  if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;
+  if (isRecord(sent) && Object.keys(sent).some((key) => key !== 'signerId' && key !== 'reason')) return other;
+  const signer = isRecord(sent) && typeof sent.signerId === 'string' ? sent.signerId : undefined;
+  return { ...other, action, effect: 'mails', envelopeId, signer };
+}
+
+function readCreate(body: unknown, text: string | undefined): Partial<Write> {
+  const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+  const requestId = metadata[REQUEST_ID_KEY];
+  const sends = isRecord(body) && body.sendImmediately === true;
+  const read = createSchema.safeParse(body).data;
+  // If a name occurs twice in an object, the service may read the first one.
+  const isPlain = text === undefined || !repeatsName(text, body);
+  return {
+    effect: sends ? 'mails' : 'writes',
+    requestId: typeof requestId === 'string' ? requestId : undefined,
+    emails: isPlain ? read?.signers.map(({ email }) => email) : undefined,
+    sends: sends || read === undefined || !isPlain,
+  };
+}

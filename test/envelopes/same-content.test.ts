@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { contentOf } from '../../src/log/keys.ts';
+
+const ada = { email: 'ada@example.com', name: 'Ada' };
+const of = (signers: Parameters<typeof contentOf>[0]['signers'], templateId = 'tmpl_1') =>
+  contentOf({ templateId, signers });
+
+it('differs with template, address, name, role, and order', () => {
+  const base = of([{ ...ada, role: 'Tenant', order: 1 }]);
+  const others = [
+    of([{ ...ada, role: 'Tenant', order: 1 }], 'tmpl_2'),
+    of([{ ...ada, email: 'bo@example.com', role: 'Tenant', order: 1 }]),
+    of([{ ...ada, name: 'Bo', role: 'Tenant', order: 1 }]),
+    of([{ ...ada, role: 'Landlord', order: 1 }]),
+    of([{ ...ada, role: 'Tenant', order: 2 }]),
+    of([{ ...ada, role: 'Tenant', order: 1 }, ada]),
+  ];
+  expect(new Set([base, ...others]).size).toBe(7);
+});
+
+it('is the same for another case of an address and another sequence of the signers', () => {
+  const bo = { email: 'bo@example.com', name: 'Bo' };
+  expect(of([ada, bo])).toBe(of([bo, { ...ada, email: 'ADA@example.com' }]));
+});

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { claim, type KeyedIntent } from '../../src/log/claim.ts';
+import { createKey } from '../../src/log/keys.ts';
+import { LogFolder } from '../../src/log/log-folder.ts';
+import { mayHaveCreated } from '../../src/log/logged-write.ts';
+import type { LogRecord } from '../../src/log/records.ts';
+import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
+
+const URL = 'https://api.example.com/api/v1';
+const NOVEMBER = Date.parse('2026-11-30T23:59:59.990Z');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-log-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function intent(key: string, at = NOVEMBER): KeyedIntent {
+  return {
+    type: 'intent',
+    id: randomUUID(),
+    at: new Date(at).toISOString(),
+    until: new Date(at + 30_000).toISOString(),
+    serviceAt: new Date(at).toISOString(),
+    key,
+    content: 'content',
+    action: 'create',
+    effect: 'mails',
+    envelopeIds: [],
+    requestId: null,
+    user: 'ada',
+    profile: null,
+    baseUrl: URL,
+    command: 'envelopes create',
+  };
+}
+
+function done({ id, key }: KeyedIntent, envelopeId: string): LogRecord {
+  const at = new Date(NOVEMBER).toISOString();
+  return { type: 'done', id, at, serviceAt: at, key, envelopeIds: [envelopeId] };
+}
+
+/** A process that does a write once: it looks, claims, sends, and waits for whoever was first. Returns the number it sent. */
+async function sendOnce(memory: WriteMemory, key: string, now: () => number): Promise<number> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { writes } = await memory.find([key]);
+    const first = writes.find(mayHaveCreated);
+    if (first?.state === 'done') return 0;
+    await turn();
+    if (first !== undefined) continue;
+    const mine = intent(key, now());
+    if ((await claim(memory, mine, mayHaveCreated)) !== undefined) continue;
+    await memory.append([done(mine, 'env_1')]);
+    return 1;
+  }
+  throw new Error('it never found out');
+}
+
+describe('several processes with the same key', () => {
+  it.each([
+    ['in one month', () => () => NOVEMBER],
+    // The clocks of the processes are apart, and the month turns for each at another time.
+    ['while the month turns', (process: number) => clockFrom(NOVEMBER - 3 * process)],
+  ])('send once %s', async (_, clockOf) => {
+    for (let round = 0; round < 40; round++) {
+      const key = createKey(URL, `order ${round}`);
+      const processes = Array.from({ length: 5 }, (_, at) => {
+        const now = clockOf(at);
+        return sendOnce(new LogFolder(folder, { now }), key, now);
+      });
+      const sent = await Promise.all(processes);
+      expect(sent.reduce((sum, one) => sum + one, 0)).toBe(1);
+    }
+  });
+
+  it('send once in one process without a folder', async () => {
+    const memory = new ProcessMemory();
+    const sent = await Promise.all([1, 2, 3].map(() => sendOnce(memory, 'k', () => NOVEMBER)));
+    expect(sent.toSorted()).toEqual([0, 0, 1]);
+  });
+});
+
+/** A clock that advances by a millisecond whenever it is read. */
+function clockFrom(start: number): () => number {
+  let now = start;
+  return () => now++;
+}
+
+describe('a folder', () => {
+  const november = { now: () => NOVEMBER };
+
+  it('finds a write by its key among others, in the order of the intents, with its outcome', async () => {
+    const log = new LogFolder(folder, november);
+    const [one, other] = [intent('a'.repeat(24)), intent('b'.repeat(24))];
+    await log.append([one, other, done(one, 'env_9')]);
+    const { writes, isTorn } = await new LogFolder(folder, november).find([one.key]);
+    expect(writes).toMatchObject([{ intent: { id: one.id }, state: 'done', envelopeIds: ['env_9'] }]);
+    expect(isTorn).toBe(false);
+  });
+
+  it('takes another attempt of a write as its last intent', async () => {
+    const log = new LogFolder(folder, november);
+    const [first, second] = [intent('k'.repeat(24)), intent('k'.repeat(24))];
+    await log.append([first, second, first]);
+    const { writes } = await log.find([first.key]);
+    expect(writes.map((one) => one.intent.id)).toEqual([second.id, first.id]);
+  });
+
+  it('continues after a torn record, and reports it from then on', async () => {
+    const log = new LogFolder(folder, november);
+    const [one, other] = [intent('a'.repeat(24)), intent('b'.repeat(24))];
+    await log.append([one]);
+    await appendFile(join(folder, '2026-11.jsonl'), '\n{"type":"intent","id":"tor');
+    expect((await log.find([one.key])).isTorn).toBe(true);
+    await log.append([other]);
+    expect(await log.find([other.key])).toMatchObject({ writes: [{ state: 'open' }], isTorn: true });
+  });
+
+  it('writes to the newest file even if the clock was set back', async () => {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, '2030-01.jsonl'), '');
+    const mine = intent('a'.repeat(24));
+    await new LogFolder(folder, november).append([mine]);
+    expect(await readdir(folder)).toEqual(['2030-01.jsonl']);
+    expect(await readFile(join(folder, '2030-01.jsonl'), 'utf8')).toContain(mine.id);
+  });
+
+  it('sends nothing if a record cannot be written', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const log = new LogFolder(join(folder, 'file'), november);
+    await expect(claim(log, intent('a'.repeat(24)), mayHaveCreated)).rejects.toMatchObject({
+      code: 'JOURNAL',
+    });
+  });
+});

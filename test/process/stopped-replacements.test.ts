@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
+import { COMMAND, Home, linesOf, type Sandbox } from '../support/cli.ts';
+import { type Gate, startGate } from '../support/gate.ts';
+import { openScreen } from '../support/pty.ts';
+
+/* A replacement that is killed or stopped at any request: the same command completes it, and nobody is emailed twice. */
+const home = new Home();
+let sandbox: Sandbox;
+let gate: Gate;
+let env: Record<string, string>;
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+  gate = await startGate(new URL(sandbox.baseUrl).origin);
+  env = { ESIGN_BASE_URL: `${gate.origin}/api/v1`, ESIGN_API_KEY: sandbox.apiKey };
+});
+afterAll(async () => {
+  await gate.close();
+  await home.close();
+});
+
+/** An object in the printed JSON. */
+function part(text: string, name: string): Record<string, unknown> {
+  const value = parseJson(text);
+  const found = isRecord(value) ? value[name] : undefined;
+  if (!isRecord(found)) throw new Error(`no ${name} in ${text}`);
+  return found;
+}
+
+const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
+const signers = [
+  '--signer',
+  'Ada <adda@example.com>;role=Tenant',
+  '--signer',
+  'Bo <bo@example.com>;role=Landlord',
+];
+const lease = async (...more: string[]) =>
+  String((await home.object`envelopes create --template tmpl_lease ${signers} ${more}`).id);
+const get = (id: unknown) => home.object`envelopes get ${String(id)}`;
+/** The envelopes that replace this one. */
+async function madeFor(id: string) {
+  const all = await home.json`envelopes list --all`;
+  const rows = isList(all) ? all.filter(isRecord) : [];
+  return rows.filter(({ metadata }) => isRecord(metadata) && metadata.replaces === id);
+}
+
+async function requestsTo(id: unknown): Promise<unknown[]> {
+  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+  const url = `${new URL(sandbox.baseUrl).origin}/__sandbox/mails?envelopeId=${String(id)}`;
+  const body = parseJson(await (await fetch(url, { headers })).text());
+  const mails = isRecord(body) && isList(body.data) ? body.data.filter(isRecord) : [];
+  return mails.filter(({ kind }) => kind === 'request').map(({ to }) => to);
+}
+
+describe('an interrupted or concurrent replacement', () => {
+  /** Read the old one; search the list, and page 1 once more; template; create; read again; cancel; search twice; send. */
+  const POINTS = Array.from({ length: 10 }, (_, index) => index + 1).flatMap((number) => [
+    [number, 'request'] as const,
+    [number, 'answer'] as const,
+  ]);
+  const CANCEL = 7;
+
+  const completes = async (points: typeof POINTS) => {
+    for (const [number, what] of points) {
+      const id = await lease('--send');
+      const args = ['envelopes', 'replace', id, '--signer', RIGHT, '--json'];
+      const reached = gate.hold(number, what);
+      const running = home.start(args, { env });
+      await Promise.race([
+        reached,
+        running.ended.then(({ code }) => Promise.reject(new Error(`ended with ${code} before ${number}`))),
+      ]);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      gate.open();
+      const [between] = await Promise.all([get(id)]);
+      const drafts = await madeFor(id);
+      expect(
+        drafts.filter(({ status }) => status === 'SENT').length + Number(between.status === 'SENT'),
+      ).toBeLessThanOrEqual(1);
+      if (between.status === 'CANCELLED') expect(drafts).toHaveLength(1);
+      const again = await home.run(args, { env });
+      expect([number, what, again.code, again.stderr]).toEqual([number, what, 0, expect.any(String)]);
+      const [made, ...others] = await madeFor(id);
+      expect([(await get(id)).status, made?.status, others]).toEqual(['CANCELLED', 'SENT', []]);
+      expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
+    }
+  };
+  const timeout = 600_000;
+  it('is completed by the same command after kill -9 around the cancellation', { timeout }, () =>
+    completes(POINTS.filter(([number]) => number === CANCEL)),
+  );
+  it(
+    'is completed by the same command after kill -9 at each request and each response',
+    {
+      tags: ['full'],
+      timeout,
+    },
+    () => completes(POINTS),
+  );
+
+  it('reports the state and the command that continues after Ctrl-C during the last step', async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(7, 'answer');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
+    await reached;
+    running.child.kill('SIGTERM');
+    expect((await running.ended).signal).toBe('SIGTERM');
+    gate.open();
+    const [made] = await madeFor(id);
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
+    expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
+    expect(error.message).toMatch(new RegExp(`^Stopped: ${String(made?.id)} .*draft.* ${id} .*cancell?ed`));
+    const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
+    expect((await home.shell(command, env)).code).toBe(0);
+    expect([(await madeFor(id)).map(({ status }) => status), (await get(id)).status]).toEqual([
+      ['SENT'],
+      'CANCELLED',
+    ]);
+  });
+
+  it('reports an ID unchanged, even at the start of a sentence', { tags: ['full'] }, async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(10, 'request');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
+    await reached;
+    await running.insist();
+    gate.open();
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(error.message).toMatch(new RegExp(`(?:^|\\. )${id} .*cancell?ed.*env_`));
+  });
+
+  it('reports the command that continues immediately on a second signal', {
+    tags: ['full'],
+  }, async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(5, 'answer');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
+    await reached;
+    await running.insist();
+    gate.open();
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
+    expect((await home.shell(command, env)).code).toBe(0);
+    expect((await madeFor(id)).map(({ status }) => status)).toEqual(['SENT']);
+  });
+});
+
+it('shows the plan on a terminal and asks', async () => {
+  const id = await lease('--send');
+  const [file, ...before] = COMMAND;
+  const args = ['envelopes', 'replace', id, '--signer', RIGHT];
+  const open = () => openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+  const no = open();
+  await no.shows(`Replace ${id}?`);
+  expect(no.text()).toContain('one more envelope');
+  no.type('\r');
+  expect((await no.ended).code).toBe(2);
+  expect((await get(id)).status).toBe('SENT');
+  const yes = open();
+  await yes.shows(`Replace ${id}?`);
+  yes.type('y\r');
+  expect((await yes.ended).code).toBe(0);
+  expect(yes.text()).toContain(`Replaced ${id} (CANCELLED) with env_`);
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
+import { json, loseReply } from '../support/server.ts';
+
+/* Reminders: who gets one, and who was reminded too recently. The service's clock decides, which `sandbox advance` moves. */
+const home = new Home();
+beforeAll(async () => {
+  await home.sandbox();
+});
+afterAll(() => home.close());
+
+let count = 0;
+/** A sent envelope for Ada and Bo, with addresses of its own. */
+async function sent(...flags: string[]) {
+  const [ada, bo] = [`ada.${++count}@example.com`, `bo.${count}@example.com`];
+  const signers = ['--signer', `Ada <${ada}>`, '--signer', `Bo <${bo}>`];
+  const made = await home.object`envelopes create --template tmpl_nda ${signers} ${flags} --send`;
+  const people = isList(made.signers) ? made.signers.filter(isRecord) : [];
+  return { id: String(made.id), ada, bo, signerIds: people.map((one) => String(one.id)) };
+}
+/** How many reminders each of them has received. */
+async function reminded({ ada, bo }: { ada: string; bo: string }): Promise<number[]> {
+  const counts: number[] = [];
+  for (const address of [ada, bo]) {
+    const mails = await home.json`sandbox mails --to ${address}`;
+    const own = isList(mails) ? mails.filter(isRecord) : [];
+    counts.push(own.filter(({ kind }) => kind === 'reminder').length);
+  }
+  return counts;
+}
+const remind = (...args: string[]) => home.run`envelopes remind ${args} --json`;
+
+describe('a reminder', () => {
+  it('goes to the given signer, by address or ID, and to nobody else', async () => {
+    const one = await sent();
+    expect((await remind(one.id, '--signer', one.bo.toUpperCase())).code).toBe(0);
+    expect(await reminded(one)).toEqual([0, 1]);
+    expect((await remind(one.id, '--signer', one.signerIds[0] ?? '')).code).toBe(0);
+    expect(await reminded(one)).toEqual([1, 1]);
+    const stranger = await remind(one.id, '--signer', 'eve@example.com');
+    expect([stranger.code, reportedError(stranger).hint]).toEqual([2, expect.stringContaining(one.ada)]);
+    const empty = await remind(one.id, '--signer', '');
+    expect(empty.code).toBe(2);
+    expect(await reminded(one)).toEqual([1, 1]);
+  });
+
+  it('goes to the signers that lines on stdin name after the envelope', async () => {
+    const [one, other, whole] = [await sent(), await sent(), await sent()];
+    const lines = [
+      `${one.id} ${one.signerIds[1]}`,
+      ...other.signerIds.map((id) => `${other.id} ${id}`),
+      whole.id,
+    ];
+    const run = await home.run(argv`envelopes remind - --yes --json`, { input: `${lines.join('\n')}\n` });
+    expect([run.code, jsonLines(run.stdout)]).toMatchObject([
+      0,
+      [one, other, whole].map(({ id }) => ({ id, ok: true })),
+    ]);
+    expect([await reminded(one), await reminded(other), await reminded(whole)]).toEqual([
+      [0, 1],
+      [1, 1],
+      [1, 1],
+    ]);
+  });
+
+  it('is reported if there was one within the hour', async () => {
+    const one = await sent();
+    expect((await home.run`envelopes remind ${one.id}`).stderr).toBe('');
+    expect((await home.run`envelopes remind ${one.id}`).stderr).toContain('was reminded');
+  });
+});
+
+describe('--min-gap', () => {
+  it('skips an envelope whose signers were reminded within the gap, which is success', async () => {
+    const one = await sent();
+    expect((await remind(one.id, '--min-gap', '2h')).code).toBe(0);
+    const again = await remind(one.id, '--min-gap', '2h');
+    expect([again.code, parseJson(again.stdout), again.stderr]).toEqual([
+      0,
+      { id: one.id, ok: true, skipped: 'REMINDED_RECENTLY' },
+      '',
+    ]);
+    const text = await home.run`envelopes remind ${one.id} --min-gap 2h`;
+    expect([text.code, text.stdout]).toEqual([0, `${one.id}\tREMINDED_RECENTLY\n`]);
+    expect(text.stderr).toContain(one.ada);
+    await home.run`sandbox advance 3h`;
+    expect((await remind(one.id, '--min-gap', '2h')).code).toBe(0);
+    expect(await reminded(one)).toEqual([2, 2]);
+  });
+
+  it('skips them among several, and counts them in the totals and the dry run', async () => {
+    const [one, other] = [await sent(), await sent()];
+    await remind(one.id);
+    const ids = [one.id, other.id];
+    const dry = await home.run`envelopes remind ${ids} --min-gap 2h --dry-run`;
+    expect([dry.code, dry.stdout]).toEqual([0, `would remind ${other.id}\n`]);
+    const run = await home.run`envelopes remind ${ids} --min-gap 2h --yes`;
+    expect([run.code, run.stdout]).toEqual([0, `${one.id}\tREMINDED_RECENTLY\n${other.id}\tSENT\n`]);
+    expect(run.stderr).toContain('1 reminded, 1 skipped.');
+    const none = await home.run`envelopes remind ${ids} --min-gap 2h --yes --json`;
+    expect([none.code, jsonLines(none.stdout)]).toMatchObject([
+      0,
+      ids.map((id) => ({ id, skipped: 'REMINDED_RECENTLY' })),
+    ]);
+  });
+
+  it('reminds only the signer who was not reminded', async () => {
+    const one = await sent();
+    await remind(one.id, '--signer', one.ada);
+    expect((await remind(one.id, '--min-gap', '2h')).code).toBe(0);
+    expect(await reminded(one)).toEqual([1, 1]);
+  });
+
+  it('reminds nobody whose turn comes later, although the service would', async () => {
+    const one = await sent('--signing-order', 'sequential');
+    await remind(one.id, '--signer', one.ada);
+    expect((await remind(one.id, '--min-gap', '2h')).code).toBe(0);
+    expect(await reminded(one)).toEqual([1, 0]);
+  });
+
+  it('counts a lost reply as sent and a refusal as not sent', async () => {
+    let answer: 'lost' | 'refused' | 'ok' = 'refused';
+    const signers = [{ id: 'signer_1', email: 'ada@example.com', status: 'SENT' }];
+    const envelope = { id: 'env_1', status: 'SENT', signers };
+    const { server, env } = await fakeService((request, response) => {
+      if (request.method === 'POST' && answer === 'lost') return loseReply(response);
+      if (request.method === 'POST' && answer === 'refused')
+        return json(response, 400, { error: { code: 'INVALID_STATE', message: 'no' } });
+      if (request.path.endsWith('/envelopes')) return answerPage(request, response, 1, () => envelope);
+      json(response, 200, { data: envelope });
+    });
+    const codes: (number | null)[] = [];
+    const emails = () => server.seen.filter(({ method }) => method === 'POST').length;
+    for (const next of ['refused', 'lost', 'ok'] as const) {
+      answer = next;
+      codes.push((await home.run(argv`envelopes remind env_1 --min-gap 1h --json`, { env })).code);
+    }
+    expect([codes, emails()]).toEqual([[5, 8, 0], 2]);
+    await server.close();
+  });
+});
