@@ -2,15 +2,13 @@ import { ensureBuilt } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // Runs what `npm test` leaves out: the tests tagged "full", every snippet in the docs, the pages in a browser, a real S3 service, and
-// the nightly suites (kills, full disks, fuzzing, random campaigns). With --short, as in CI, the suites run small numbers with fixed seeds.
+// the nightly suites (kills, full disks, random campaigns). With --short, as in CI, the suites run small numbers with fixed seeds.
 
 const SHORT = {
   FAULT_SEED: '20261121',
-  FUZZ_SEED: '20261121',
   BULK_ROWS: '400',
   SEAL_ENVELOPES: '20',
   FAULT_REQUESTS: '200',
-  FUZZ_REQUESTS: '5000',
   FAULT_DISK_CALLS: '2',
   FAULT_KILLS: '5',
   FIND_ENVELOPES: '2000',
