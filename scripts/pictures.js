@@ -28,7 +28,7 @@ function create(shell, template, days, ...signers) {
 async function stage(shell) {
   const [landlord, tenant] = [
     'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
-    '李小龍 <li@example.com>;role=Tenant',
+    'Νίκος Βασιλείου <nikos@example.com>;role=Tenant',
   ];
   const lease = await create(shell, 'tmpl_lease', 30, landlord, tenant);
   const people = ['Ada Lovelace <ada@example.com>', 'Bo Li <bo@example.com>', 'Chen Wei <chen@example.com>'];

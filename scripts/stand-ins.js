@@ -1,7 +1,7 @@
 /*
  * Package modules that this program never uses but that slow down every start, and their replacements in the bundle
- * (docs/contributing/decisions/0008): [importing file, import, replacement]. test/e2e/stand-ins.test.ts checks the bundle to make sure that
- * nothing needs them.
+ * (docs/contributing/decisions/0008): [importing file, import, replacement]. A replacement that is used after all
+ * throws an error with the module's name.
  */
 /** For modules that are never used. Any access throws an error with the module's name. */
 const unreached = (name) => `

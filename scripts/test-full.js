@@ -2,7 +2,7 @@ import { ensureBuilt } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // Runs what `npm test` leaves out: the tests tagged "full", every snippet in the docs, the pages in a browser, a real S3 service, and
-// the nightly suites (kills, full disks, fuzzing, random campaigns). With --short, as in CI, the suites run small numbers with fixed seeds.
+// the nightly suites (kills, full disks, random campaigns). With --short, as in CI, the suites run small numbers with fixed seeds.
 
 /** Smaller numbers of random runs, with fixed seeds. Without them, each suite runs the numbers that it names itself. */
 const SHORT = {

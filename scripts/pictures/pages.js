@@ -82,7 +82,7 @@ async function inspectorPicture(page, shell) {
   try {
     const [ready] = await once(createInterface({ input: listen.stdout }), 'line');
     const { url, inspectorUrl } = JSON.parse(ready);
-    const people = ['Łukasz Řehoř <lukasz@example.com>', '李小龍 <li@example.com>'];
+    const people = ['Łukasz Řehoř <lukasz@example.com>', 'Νίκος Βασιλείου <nikos@example.com>'];
     const signers = people.flatMap((signer) => ['--signer', `${signer};role=Signer`]);
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
     const id = await shell.esign`envelopes create --template tmpl_nda --send -q ${hook} ${signers}`;

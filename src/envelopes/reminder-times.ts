@@ -1,5 +1,5 @@
 import { durationInWords } from '../kernel/duration.ts';
-import type { LoggedWrite } from '../log/logged-write.ts';
+import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
 import { RECENT_REMINDER_MS } from './defaults.ts';
 
 /** A reminder to one signer, or to everyone who hadn't signed. `at`: ms by the service's clock. */
@@ -14,10 +14,11 @@ export class ReminderTimes {
   readonly #reminders = new Map<string, SentReminder[]>();
 
   constructor(writes: readonly LoggedWrite[]) {
-    for (const { state, intent } of writes) {
+    for (const write of writes) {
+      const { state, intent } = write;
       const [id] = intent.envelopeIds;
       if (id === undefined || intent.action !== 'remind' || state === 'refused') continue;
-      const at = Date.parse(intent.serviceAt);
+      const at = remindedAt(write);
       this.#reminders.set(id, [...(this.#reminders.get(id) ?? []), { signerId: intent.signerId, at }]);
     }
     for (const list of this.#reminders.values()) list.sort((one, other) => one.at - other.at);

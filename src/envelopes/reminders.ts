@@ -8,7 +8,7 @@ import { remindKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { signersNamed, whoseTurn } from './named-signer.ts';
 import { ReminderTimes } from './reminder-times.ts';
-import { type ActionResult, remindEnvelope } from './write-outcome.ts';
+import { type ActionResult, readQuietly, remindEnvelope } from './write-outcome.ts';
 
 export interface ActionReport extends ActionResult {
   /** The signers whom it concerned; for a reminder, those who were emailed. */
@@ -35,6 +35,8 @@ export async function remindWithGap(
 ): Promise<ActionReport> {
   const { id, signers, gapMs } = reminder;
   if (signers === undefined && gapMs <= 0) {
+    // The log dates reminders by the service's clock, which only a reply shows.
+    await readQuietly(client, id, signal);
     const acted = await remindEnvelope(client, id, undefined, { signal, once: onceFor(client, id, gapMs) });
     return { ...acted, signers: whoseTurn(acted.envelope) };
   }

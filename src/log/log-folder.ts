@@ -1,8 +1,8 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
-import { EsignError, JournalError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
+import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
+import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { KEY_DIGITS } from './keys.ts';
@@ -75,7 +75,10 @@ export class LogFolder implements WriteMemory {
       hashes.length > MANY
         ? linesWithKeys(new Set(hashes))
         : linesWithParts(hashes.map((hash) => `"${hash}"`));
-    for (const name of await logFiles(this.#folder)) {
+    const names = await logFiles(this.#folder).catch((error: unknown) => {
+      throw unreadable(this.#folder, error);
+    });
+    for (const name of names) {
       const take = (line: Buffer) => {
         const record = readRecord(line.toString('utf8'));
         if (record !== undefined) list.take(record, name);
@@ -115,7 +118,8 @@ export class LogFolder implements WriteMemory {
 
   #failure(error: unknown): Error {
     if (error instanceof EsignError) return error;
-    return new JournalError(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
+    const Kind = isFullDisk(error) ? JournalError : UsageError;
+    return new Kind(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
       cause: error,
       hint: 'Nothing is sent unless it can be logged. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
     });
@@ -190,4 +194,13 @@ function linesWithKeys(keys: ReadonlySet<string>): (block: Buffer) => Generator<
 function lineFrom(block: Buffer, start: number): Buffer {
   const end = block.indexOf(BREAK, start);
   return block.subarray(start, end === -1 ? block.length : end);
+}
+
+/** Returns the error for a log that can't be read, such as another user's. */
+export function unreadable(folder: string, error: unknown): unknown {
+  if (codeOf(error) === undefined) return error;
+  return new UsageError(`Can't read the log in ${folder} (${diskReason(error)}).`, {
+    cause: error,
+    hint: 'Check its permissions, or use a different folder with ESIGN_STATE_DIR.',
+  });
 }

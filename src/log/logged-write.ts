@@ -62,7 +62,15 @@ export function mayHaveCreated({ state }: LoggedWrite): boolean {
   return state !== 'refused' && state !== 'absent';
 }
 
+/**
+ * Returns when a reminder was sent (ms, service clock). Its intent may be dated by this machine's clock, because only a response
+ * shows the service's.
+ */
+export function remindedAt({ intent, serviceAt }: LoggedWrite): number {
+  return Math.max(Date.parse(intent.serviceAt), Date.parse(serviceAt));
+}
+
 /** Returns true if a reminder may have been sent at `since` (ms, service clock) or later. */
-export function mayHaveReminded({ state, intent }: LoggedWrite, since: number): boolean {
-  return state !== 'refused' && Date.parse(intent.serviceAt) >= since;
+export function mayHaveReminded(write: LoggedWrite, since: number): boolean {
+  return write.state !== 'refused' && remindedAt(write) >= since;
 }

@@ -151,7 +151,7 @@ export class LogRecorder {
     };
   }
 
-  #end({ id, key, content }: Intent, type: End['type'], more: Partial<End> = {}): End {
+  #end({ id, key, content, action }: Intent, type: End['type'], more: Partial<End> = {}): End {
     const at = new Date(this.#options.clock.now()).toISOString();
     const serviceAt = new Date(this.#options.serviceNow()).toISOString();
     return {
@@ -159,6 +159,7 @@ export class LogRecorder {
       id,
       at,
       serviceAt,
+      action,
       ...(key === undefined ? {} : { key }),
       ...(content === undefined ? {} : { content }),
       ...more,

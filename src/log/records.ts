@@ -59,6 +59,7 @@ const endSchema = z.object({
   at: z.string(),
   serviceAt: z.string(),
   ...identity,
+  action: z.optional(z.enum(ACTIONS)),
   envelopeIds: z.optional(z.array(z.string())),
   error: z.optional(text),
   /** Only for a bulk run. */

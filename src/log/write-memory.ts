@@ -12,7 +12,7 @@ export interface FoundWrites {
 export interface WriteMemory {
   /** What is remembered: a folder, or this process. Calls in this process for the same place and key take turns. */
   readonly place: string;
-  /** Appends records. They are durable when this resolves. @throws JournalError if they can't be written: then nothing may be sent. */
+  /** Appends records. They are durable when this resolves. @throws UsageError, or JournalError on a full disk, if they can't be written: then nothing may be sent. */
   append(records: readonly LogRecord[]): Promise<void>;
   /**
    * Returns the writes with one of these hashes as their key or body, in the order of their intents. The outcomes are only known of

@@ -19,7 +19,7 @@ import { type Service, type ServiceOptions, startService } from './service/serve
  * bucket with its files, and the documents it draws.
  */
 
-export interface SandboxOptions
+interface SandboxOptions
   extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId' | 'seed'> {
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */

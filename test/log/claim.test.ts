@@ -134,7 +134,7 @@ describe('a folder', () => {
     await writeFile(join(folder, 'file'), '');
     const log = new LogFolder(join(folder, 'file'), november);
     await expect(claim(log, intent('a'.repeat(24)), mayHaveCreated)).rejects.toMatchObject({
-      code: 'JOURNAL',
+      code: 'USAGE',
     });
   });
 });

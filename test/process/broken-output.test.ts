@@ -143,9 +143,9 @@ describe.skipIf(!canMount)('a full disk for the state', { tags: ['full'] }, () =
   ])('sends nothing and exits with 1: %s', async (_, words) => {
     const before = await envelopes();
     await rm(account.path('state'), { recursive: true });
-    // On this disk, a file takes at least 4 KiB.
     await mkdir(account.path('state'));
-    await writeFile(account.path('state', 'filler'), 'x');
+    // It fills the only page of the disk.
+    await writeFile(account.path('state', 'other'), 'x'.repeat(4096));
     const run = await onSmallDisk(account, account.path('state'), 4, words());
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('disk is full')]);
     expect(await envelopes()).toEqual(before);

@@ -219,6 +219,8 @@ describe('an embedded sandbox', () => {
       await sandbox.sign('env_1');
       await sandbox.deliveries({ event: 'envelope.signed', wait: '20s' });
       const mails = JSON.stringify(await sandbox.mails());
+      await sandbox.reset();
+      expect((await create(sandbox)).id).toBe('env_1');
       const all = [...made.map(({ text }) => text), mails, ...seen.map(({ body }) => body)].join('\n');
       return all.replaceAll(new URL(sandbox.baseUrl).origin, 'SANDBOX').replaceAll(origin, 'RECEIVER');
     };

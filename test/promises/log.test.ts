@@ -107,7 +107,7 @@ describe('without an entry', () => {
       await mkdir(own.path('state'));
       await writeFile(own.path('state', 'log'), '');
       const failed = await own.run`api POST /esign/envelopes/env_1/cancel --json`;
-      expect([reportedError(failed).code, service.server.seen]).toEqual(['JOURNAL', []]);
+      expect([reportedError(failed).code, service.server.seen]).toEqual(['USAGE', []]);
     } finally {
       await service.server.close();
       await own.close();

@@ -130,6 +130,7 @@ describe('envelopes replace', () => {
       const run = await home.run(argv`envelopes replace ${id} --signer ${RIGHT} --json`, elsewhere);
       expect([run.code, part(run.stdout, 'new').id]).toEqual([0, first.made.id]);
     }
+    expect(await madeFor(id)).toHaveLength(1);
   });
 
   it.each([

@@ -189,7 +189,8 @@ it('remind --all reminds about every open envelope of the account, and is conten
   expect([none.code, none.stdout]).toEqual([0, '']);
   const made = async (...args: string[]) =>
     String((await other.object`envelopes create --template tmpl_nda --signer ${ADA} ${args}`).id);
-  const open = [await made('--send'), await made('--send')];
+  const open = [await made('--send'), await made('--signer', 'Bo <bo@example.com>', '--send')];
+  await other.run`sandbox sign ${open[1] ?? ''} --signer ada@example.com`;
   await made();
   const { code, stdout } = await other.run`envelopes remind --all --yes --json`;
   expect([code, idsIn(stdout)]).toEqual([0, open.toSorted()]);

@@ -6,6 +6,7 @@ import { LINK_MS } from '../../documents/defaults.ts';
 import { requireKey } from '../../documents/download/locate.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { exactTime } from '../../output/time.ts';
 import { forEachKey } from './keys.ts';
 
 export default class DocumentsLink extends EsignCommand {
@@ -49,6 +50,8 @@ export default class DocumentsLink extends EsignCommand {
       { show: ({ url }) => `${url}\n`, secret: true },
       context,
     );
+    if (!context.terminal.json)
+      context.terminal.notice(`Anyone with the link can read the file until ${exactTime(expiresAt)}.`);
   }
 }
 

@@ -10,6 +10,7 @@ export default class EventsReplay extends EsignCommand {
   static override description = 'They are sent one after another, in the order in which they were received.';
   static override examples = [
     '<%= config.bin %> events replay dlv_0123 --to http://localhost:3000/webhooks',
+    '<%= config.bin %> events replay dlv_0123 --to http://localhost:3000/webhooks --json',
     '<%= config.bin %> events list env_123 -q | <%= config.bin %> events replay - --to http://localhost:3000/webhooks',
   ];
   static override strict = false;

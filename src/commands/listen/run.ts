@@ -14,10 +14,16 @@ import type { ListenFlags } from './flags.ts';
 import { findListenSecrets } from './secrets.ts';
 import { ListenView } from './view.ts';
 
+const NO_SECRETS = {
+  secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
+  notice: undefined,
+};
+
 /** Receives webhooks and shows what happens, until a signal. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
   preferLowMemory();
-  const options = await listenerOptions(flags, context);
+  const secrets = flags.verify ? await findListenSecrets(flags['secret-file'], context) : NO_SECRETS;
+  const options = listenerOptions(flags, secrets.secretsFor, context);
   const over = new AbortController();
   const signal = AbortSignal.any([context.interrupt.signal, over.signal]);
   const end = untilAborted(signal).then(() => over.abort());
@@ -29,6 +35,8 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     for await (const event of listen(options, signal)) {
       if (event.type === 'summary') await actions.done();
       view.take(event);
+      if (event.type === 'ready' && secrets.notice !== undefined)
+        view.take({ type: 'notice', message: secrets.notice });
       if (event.type === 'delivery' && event.delivery.reason === null)
         actions.take(event.delivery, event.place);
     }
@@ -39,7 +47,11 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   await end;
 }
 
-async function listenerOptions(flags: ListenFlags, context: Context): Promise<ListenerOptions> {
+function listenerOptions(
+  flags: ListenFlags,
+  secretsFor: ListenerOptions['secretsFor'],
+  context: Context,
+): ListenerOptions {
   const { host, port, verify, tunnel, inspect } = flags;
   const path = requestPath(flags.path);
   const healthPort = flags['health-port'];
@@ -48,7 +60,6 @@ async function listenerOptions(flags: ListenFlags, context: Context): Promise<Li
   const forwardTo = (flags['forward-to'] ?? []).map((url) => targetUrl(url, '--forward-to'));
   refuseLoop(forwardTo, { host, port, path });
   const events = eventNames(flags.events);
-  const secretsFor = verify ? await findListenSecrets(flags['secret-file'], context) : noSecrets;
   return {
     ...{ host, port, path, verify, tunnel, inspect, healthPort, forwardTo, events, secretsFor },
     clock: context.session.clock,
@@ -79,8 +90,4 @@ function refuseLoop(
     throw new UsageError("--forward-to is the listener's own address.", {
       hint: 'Pass the URL of your application, or a different --port.',
     });
-}
-
-function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {
-  return Promise.resolve({ secrets: [], others: [] });
 }

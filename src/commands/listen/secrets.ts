@@ -12,26 +12,26 @@ const UNBOUND_MS = 86_400_000;
 const OTHERS_TRIED = 100;
 const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;
 
+const NONE_STORED =
+  'No webhook secret is stored yet, so every delivery is refused. Create an envelope with --webhook-url, which stores one, or pass --secret-file.';
+const STORED_ONLY =
+  'Deliveries are accepted if they are signed with a webhook secret stored on this machine.';
+
 /**
  * Returns a function that returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
- * If the payload names no envelope, the latest stored ones. Reports which secrets are accepted if none is given.
+ * If the payload names no envelope, the latest stored ones. The notice says which secrets are accepted if none is given.
  * @throws UsageError if a given secret is empty.
  */
 export async function findListenSecrets(
   files: readonly string[] | undefined,
   context: Context,
-): Promise<ReceiverOptions['secretsFor']> {
+): Promise<{ secretsFor: ReceiverOptions['secretsFor']; notice: string | undefined }> {
   const sources = [...(files ?? []), undefined];
   const read = await Promise.all(sources.map((file) => readWebhookSecret(file, context.terminal)));
   const given = read.filter((secret) => secret !== undefined);
   const stored = storedSecrets(context.terminal);
-  if (given.length === 0)
-    context.terminal.notice(
-      (await stored()).all.length === 0
-        ? 'No webhook secret is stored yet, so every delivery is refused. Create an envelope with --webhook-url, which stores one, or pass --secret-file.'
-        : 'Accepting deliveries that are signed with a webhook secret stored on this machine.',
-    );
-  return async (envelopeId, bytes) => {
+  const hasStored = (await stored()).all.length > 0;
+  const secretsFor: ReceiverOptions['secretsFor'] = async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
     const waiting = pending(unbound, context.session.clock.now());
     if (envelopeId === null) {
@@ -47,6 +47,7 @@ export async function findListenSecrets(
       },
     };
   };
+  return { secretsFor, notice: given.length > 0 ? undefined : hasStored ? STORED_ONLY : NONE_STORED };
 }
 
 /** Returns the latest of the secrets with an envelope, newest first. */

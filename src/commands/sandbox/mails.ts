@@ -38,7 +38,7 @@ const MAX_REQUEST_WAIT_MS = 5_000;
  * Returns the emails of the sandbox. With `wait`, waits for the first one.
  * @throws WaitTimeoutError if none arrives in time.
  */
-export async function readMails(
+async function readMails(
   wanted: { to?: string | undefined; envelope?: string | undefined; wait?: number | undefined },
   sandbox: Pick<SandboxControl, 'mails'>,
 ): Promise<ListedMail[]> {
@@ -59,7 +59,7 @@ export async function readMails(
 }
 
 /** Renders emails for people: one line each, and below it the link to the signing page, which is never cut. */
-export function renderMails(mails: readonly ListedMail[], terminal: Terminal, now: number): string {
+function renderMails(mails: readonly ListedMail[], terminal: Terminal, now: number): string {
   const heads = inColumns(
     mails.map(({ at, kind, to }) => [relativeTime(at, now), kind, to].map((text) => safeLine(text))),
   );
@@ -72,7 +72,7 @@ export function renderMails(mails: readonly ListedMail[], terminal: Terminal, no
     .join('');
 }
 
-export function mailList(now: number): ListView<ListedMail> {
+function mailList(now: number): ListView<ListedMail> {
   return {
     id: (mail) => mail.id,
     empty: 'No matching emails. Signers get an email when an envelope is sent.',

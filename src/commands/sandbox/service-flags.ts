@@ -47,7 +47,7 @@ export const serviceFlags = inGroup('SERVICE', {
   }),
 });
 
-export type ServiceFlags = Partial<InferredFlags<typeof serviceFlags>>;
+type ServiceFlags = Partial<InferredFlags<typeof serviceFlags>>;
 
 /** Returns the flags as options of the sandbox. @throws UsageError for an invalid value. */
 export async function serviceOptions(flags: ServiceFlags, context: Context) {

@@ -18,6 +18,10 @@ const PDF_HEAD = '%PDF-';
 /** The first bytes of gzip (RFC 1952, section 2.3.1) as Latin-1. An object with Content-Encoding gzip is downloaded as it is stored. */
 const GZIP_HEAD = '\x1F\x8B';
 
+/** The first line of an upload in chunks (aws-chunked), which some buckets store with the object. */
+const UPLOAD_FRAME = /^[0-9a-f]{1,8}(;chunk-signature=|\r\n%PDF-)/i;
+const HEAD_BYTES = 40;
+
 /** Hashes bytes as they arrive and compares them with the object's metadata from the bucket. */
 export class Digest {
   bytes = 0;
@@ -39,7 +43,8 @@ export class Digest {
 
   /** Adds bytes. @throws StorageError STORAGE_CORRUPT as soon as the bytes can't be the object's. */
   update(chunk: Uint8Array): void {
-    if (this.bytes < PDF_HEAD.length) this.#head += Buffer.from(chunk.subarray(0, 5)).toString('latin1');
+    const missing = HEAD_BYTES - this.#head.length;
+    if (missing > 0) this.#head += Buffer.from(chunk.subarray(0, missing)).toString('latin1');
     this.bytes += chunk.byteLength;
     if (this.bytes >= PDF_HEAD.length) this.#judgeHead();
     if (this.#facts.size !== undefined && this.bytes > this.#facts.size)
@@ -50,11 +55,8 @@ export class Digest {
   }
 
   #judgeHead(): void {
-    if (this.#key.toLowerCase().endsWith('.pdf') && !this.#head.startsWith(PDF_HEAD))
-      throw corrupt(
-        this.#key,
-        this.#head.startsWith(GZIP_HEAD) ? 'it is gzip-encoded, not a PDF' : 'it is not a PDF',
-      );
+    if (!this.#key.toLowerCase().endsWith('.pdf') || this.#head.startsWith(PDF_HEAD)) return;
+    throw corrupt(this.#key, reasonFor(this.#head));
   }
 
   /** Returns the length and hash of all bytes. @throws StorageError STORAGE_CORRUPT if the bytes aren't the object. */
@@ -84,6 +86,14 @@ function createChecksum(algorithm: ChecksumAlgorithm): Crc {
   if (algorithm === 'CRC64NVME') return createCrc64Nvme();
   const hash = createHash(algorithm);
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
+}
+
+/** Returns why an object that begins like this is not a PDF. */
+function reasonFor(head: string): string {
+  if (head.startsWith(GZIP_HEAD)) return 'it is gzip-encoded, not a PDF';
+  return UPLOAD_FRAME.test(head)
+    ? 'it contains the framing of an upload (aws-chunked), which the program that uploaded it must turn off (requestChecksumCalculation: WHEN_REQUIRED)'
+    : 'it is not a PDF';
 }
 
 /** Creates the error for bytes that aren't the object. */

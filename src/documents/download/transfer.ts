@@ -107,9 +107,7 @@ class Transfer {
     }
     const begun = this.#begun;
     if (begun === undefined) return undefined;
-    const hash = begun.digest.result();
-    if (hash.hasOtherEtag && this.#isJoined) throw wrongEtag(this.#key);
-    return { facts: begun.facts, hash };
+    return { facts: begun.facts, hash: begun.digest.result() };
   }
 
   #begin(object: OpenedObject): Begun {

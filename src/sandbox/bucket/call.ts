@@ -51,7 +51,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Returns an XML document with one root element. Characters that XML doesn't allow become U+FFFD. */
-export function xmlDocument(root: string, content: Xml | string): string {
+function xmlDocument(root: string, content: Xml | string): string {
   const namespace = root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
   const inner = typeof content === 'string' ? escaped(content) : elements(content);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${namespace}>${inner}</${root}>`;

@@ -86,7 +86,7 @@ interface ByteRange {
  * Resolves a Range header for an object's size. Returns a range; `whole` if the header is missing or S3 ignores it (several ranges, other
  * units, invalid); or `unsatisfiable` if no byte of the range exists (416).
  */
-export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
   if (parts === null) return 'whole';
   const [, first = '', last = ''] = parts;

@@ -137,7 +137,7 @@ function checkSignedHeaders(request: SignedRequest, claim: Claim): void {
 
 /* The input of an AWS Signature Version 4 signature, as pure functions: the canonical request, the string to sign, and the key. */
 
-export interface SignedRequest {
+interface SignedRequest {
   method: string;
   /** The path as received, still percent-encoded. */
   rawPath: string;
@@ -150,11 +150,7 @@ export interface SignedRequest {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /** Returns the canonical request, which both sides hash. `payload` is the value of x-amz-content-sha256. */
-export function canonicalRequest(
-  request: SignedRequest,
-  signedHeaders: readonly string[],
-  payload: string,
-): string {
+function canonicalRequest(request: SignedRequest, signedHeaders: readonly string[], payload: string): string {
   const names = [...signedHeaders].sort(compare);
   return [
     request.method,

@@ -9,7 +9,7 @@ import { CREATE_COMMAND, copyable, empty, facts, type Paged, state, table, when 
 import { mailTable, newestFirst } from './mailbox.ts';
 
 /** The filter of the list; empty strings match all envelopes. */
-export interface EnvelopeFilter {
+interface EnvelopeFilter {
   text: string;
   /** A status, or OPEN for all envelopes that wait for signers. */
   status: string;

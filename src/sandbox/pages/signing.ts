@@ -3,7 +3,7 @@ import { type EnvelopeRecord, type FieldRecord, MIN_MULTILINE_HEIGHT, type Signe
 import { isHandwritten, type Problem } from './entries.ts';
 import { day, state } from './layout.ts';
 
-export interface SigningView {
+interface SigningView {
   envelope: EnvelopeRecord;
   signer: SignerRecord;
   /** The signer's fields, in reading order. */

@@ -31,7 +31,8 @@ describe('the help of a command', () => {
     const examples = textsOf(command.examples);
     expect(examples.length).toBeGreaterThanOrEqual(3);
     const shell = { page: id, line: 0, language: 'sh', notes: new Map<string, string>() };
-    for (const text of examples) {
+    // The help of `sandbox exec` also shows requests to the sandbox.
+    for (const text of examples.filter((one) => !one.startsWith('curl '))) {
       const calls = callsOf({ ...shell, text });
       expect(calls.length, text).toBeGreaterThan(0);
       for (const call of calls) expect(problemOf(tree, call) || incompleteness(tree, call)).toBe('');

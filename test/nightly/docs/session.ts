@@ -11,7 +11,7 @@ const NOWHERE = {
   NO_PROXY: 'localhost,127.0.0.1',
   npm_config_offline: 'true',
 };
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 60_000;
 /** The address that represents the service in the pages. */
 const SERVICE = 'https://api.example.com/api/v1';
 

@@ -6,7 +6,7 @@ import { openScreen, type Screen } from '../../support/pty.ts';
 const COLUMNS = 120;
 const ROWS = 60;
 /** Lines that commands print only on slow machines. */
-const SLOW = /aiting for the answer of/;
+const SLOW = /aiting for a response from/;
 /** Printed on a separate line after each part, with its number and exit code. */
 const END = '␞';
 

@@ -4,7 +4,6 @@ import {
   confirmFlag,
   dryRunFlag,
   inGroup,
-  messageFileFlag,
   missingRolesFlag,
   numberFlag,
   repeatedTextFlag,
@@ -25,8 +24,7 @@ export const replaceFlags = {
     min: 1,
   }),
   subject: textFlag('TEXT', 'email subject', { helpGroup: 'EMAIL' }),
-  message: textFlag('TEXT', 'email message', { exclusive: ['message-file'], helpGroup: 'EMAIL' }),
-  'message-file': messageFileFlag,
+  message: textFlag('TEXT', 'email message', { helpGroup: 'EMAIL' }),
   template: textFlag('ID', 'template to use instead of the original'),
   'webhook-secret-file': textFlag(
     'FILE',

@@ -3,7 +3,6 @@ import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
-import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
@@ -78,7 +77,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
       added: flags['add-signer'],
       removed: flags['remove-signer'],
       subject: flags.subject,
-      message: await readMessage(flags),
+      message: flags.message,
       expiresInDays: flags['expires-in-days'],
       webhookSecret: await secretFor(id, flags, context),
     },

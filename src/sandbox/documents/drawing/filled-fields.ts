@@ -132,7 +132,7 @@ function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {
 }
 
 /** Returns the first letters of up to four words; for a name without spaces, its first character. */
-export function initialsOf(name: string): string {
+function initialsOf(name: string): string {
   return oneLine(name)
     .split(' ')
     .slice(0, 4)

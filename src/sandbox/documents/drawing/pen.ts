@@ -41,7 +41,7 @@ export const STYLES = {
 /** A part of a page, in points from its top left corner. */
 export type Box = Pick<FieldRecord, 'x' | 'y' | 'width' | 'height'>;
 
-export interface TextLine {
+interface TextLine {
   x: number;
   /** The baseline. */
   y: number;

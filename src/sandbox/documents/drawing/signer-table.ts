@@ -141,7 +141,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Returns a short description of a user agent, such as `Firefox 128 on Linux`, or its first characters if the browser is unknown. */
-export function deviceOf(userAgent: string): string {
+function deviceOf(userAgent: string): string {
   for (const [pattern, name] of BROWSERS) {
     const version = pattern.exec(userAgent)?.[1];
     if (version === undefined) continue;

@@ -22,7 +22,7 @@ export type Block = z.infer<typeof blockSchema>;
  * Text between two vertical positions on a page, in points from the top. Drawing fails if it doesn't fit. `x` and `width` are the column's
  * left edge and width; by default, the page's full text width.
  */
-export const regionSchema = z.strictObject({
+const regionSchema = z.strictObject({
   top: z.number(),
   bottom: z.number(),
   blocks: z.array(blockSchema),

@@ -86,7 +86,7 @@ export function keyView(key: KeyRecord, now: number) {
   return { id, orgId, name, description, prefix, scopes, status, ...times };
 }
 
-export interface PageItems<T> {
+interface PageItems<T> {
   items: readonly T[];
   total: number;
 }

@@ -5,7 +5,7 @@ import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 
 /** The values that a caller enters, by field ID. */
-export type EnteredValues = Record<string, string | boolean | number>;
+type EnteredValues = Record<string, string | boolean | number>;
 
 /** A signer's input by field ID: values, and drawings instead of typed signatures and initials. */
 export interface Entries {

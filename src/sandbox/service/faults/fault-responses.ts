@@ -13,7 +13,7 @@ const PROXY_PAGE = `<html>
 </html>
 `;
 
-export interface AnswerFacts {
+interface AnswerFacts {
   faults: Faults;
   /** The machine's clock. */
   clock: Clock;

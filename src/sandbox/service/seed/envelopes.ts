@@ -18,7 +18,7 @@ import type { SeedEnvelope, SeedSigner } from './schema.ts';
 const HOUR_MS = 3_600_000;
 const LIFE_MS = LIMITS.expiresInDays * DAY_MS;
 
-export interface EnvelopeFacts {
+interface EnvelopeFacts {
   orgId: string;
   template: TemplateRecord;
   now: number;

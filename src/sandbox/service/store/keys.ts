@@ -13,7 +13,7 @@ import type { Store } from './store.ts';
 /** Returns random bytes as letters and digits; with counted IDs, the next number of the kind. */
 export type RandomId = (bytes: number, kind?: string) => string;
 
-export type KeyFacts = Pick<KeyRecord, 'orgId' | 'name' | 'description' | 'scopes' | 'expiresAt'>;
+type KeyFacts = Pick<KeyRecord, 'orgId' | 'name' | 'description' | 'scopes' | 'expiresAt'>;
 
 /** Creates a key and its record. The record contains the key's hash and first 8 characters. */
 export function makeKey(

@@ -15,7 +15,7 @@ import type { AuditRecord, StoreChange } from './records.ts';
 const MAX_AUDIT_ENTRIES = 10_000;
 
 /** The filter and range for a page of envelopes. */
-export interface StoredPage {
+interface StoredPage {
   /** The status. An unknown one matches no envelope. */
   status?: string | undefined;
   start: number;

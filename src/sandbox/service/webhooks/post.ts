@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../../kernel/errors.ts';
 import { SIGNATURE_HEADER } from '../../../kernel/vocabulary.ts';
 
 /** How long a receiver may take to respond, in ms. */
-export const RESPONSE_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
 interface WebhookPost {
   url: string;
