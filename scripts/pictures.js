@@ -48,7 +48,7 @@ async function watchPicture(shell, { lease, offer }) {
   const { terminal, child, ended } = shell.open(line, 12);
   await shows(terminal, new RegExp(`${offer}[^]*1/3`));
   await shell.esign`sandbox sign ${lease}`;
-  await shows(terminal, /COMPLETED/);
+  await shows(terminal, /\b2\/2\b/);
   const title = 'esign envelopes watch: a live table, one envelope has just been completed';
   await keep('watch', title, terminal);
   child.write('\u0003');
