@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test/nightly/contract');
 const contract = join(root, 'contract', 'openapi.yaml');
 /** Together, they call every operation, with success, refusals, and lost replies. */
-const PROMISES = ['create', 'sending', 'replace', 'never-twice', 'lists', 'api'];
+const PROMISES = ['create', 'sending', 'replace', 'never-twice', 'lists'];
 const say = (line) => process.stderr.write(`${line}\n`);
 
 await ensureBuilt();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, step } from './ensure.js';
 import { here, NODES, nodeOf } from './nodes.js';
+import { progress } from './progress.js';
 import { checkCore } from './systems/core.js';
 import { linux } from './systems/system.js';
 import { install, pack } from './tarball.js';
@@ -35,7 +36,7 @@ try {
   checkContents(files);
   const program = await install(tarball, folder, isArm64 ? ['--os=linux', '--cpu=arm64'] : ['--offline']);
   await typesServeAProgram();
-  for (const line of lines) await coreOn(line, program);
+  if (lines.length > 0) await coreOn(lines, program);
   if (lines.length === 0)
     process.exitCode = await runVitest(['promises', 'process'], words, { ESIGN_BIN: program });
 } finally {
@@ -89,13 +90,21 @@ export const status = (error: unknown): number => (error instanceof ServiceError
   await step('Types of the client', process.execPath, [tsc, '-p', join(folder, 'program')]);
 }
 
-/** Runs the core checks on another version of Node. */
-async function coreOn(line, program) {
-  const version = NODES[line] ?? line;
-  const home = join(folder, `home of Ada ${line}`);
-  await mkdir(join(home, 'temporary'), { recursive: true });
-  const node = await nodeOf(version, system, arch);
-  await checkCore(linux({ command: [node, program], home, version, arch }));
+/** Runs the core checks on other versions of Node, at the same time, because they mostly wait. */
+async function coreOn(lines, program) {
+  const systems = [];
+  for (const line of lines) {
+    const version = NODES[line] ?? line;
+    const home = join(folder, `home of Ada ${line}`);
+    await mkdir(join(home, 'temporary'), { recursive: true });
+    const node = await nodeOf(version, system, arch);
+    systems.push(linux({ command: [node, program], home, version, arch }));
+  }
+  const ended = progress(`Core checks on Node ${lines.join(', ')}`);
+  const results = await Promise.allSettled(systems.map(checkCore));
+  const failures = results.flatMap(({ reason }) => reason ?? []);
+  ended(failures.length === 0);
+  if (failures.length > 0) throw new AggregateError(failures);
 }
 
 function sum(files) {

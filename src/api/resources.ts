@@ -183,7 +183,7 @@ function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string 
 }
 
 /** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar IDs. */
-export async function throwWithSubject(
+async function throwWithSubject(
   subject: Subject,
   error: unknown,
   findSimilarIds: FindSimilarIds | undefined,

@@ -126,7 +126,7 @@ export class IndexFile {
 }
 
 /** Returns the files of all indexes in the folder, or of one profile's. A profile has one for each key and address. */
-export async function indexFiles(
+async function indexFiles(
   folder: string,
   of: { profile: string | undefined } | 'all',
 ): Promise<{ path: string; bytes: number; usedAt: number }[]> {

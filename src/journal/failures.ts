@@ -7,7 +7,7 @@ export function notWritable(path: string, error: unknown): JournalError | UsageE
 }
 
 /** Returns the error for a write that is not sent because it can't be recorded. A full disk is not a usage error. */
-export function notRecorded(what: string, error: unknown): JournalError | UsageError {
+function notRecorded(what: string, error: unknown): JournalError | UsageError {
   const Kind = isFullDisk(error) ? JournalError : UsageError;
   return new Kind(`${what}: ${diskReason(error)}.`, {
     cause: error,

@@ -17,10 +17,3 @@ export function exactTime(iso: string): string {
   if (Number.isNaN(at)) return iso;
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
-
-/** Returns the local date of a time (ms): `2026-11-21`. */
-export function localDate(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-}

@@ -44,7 +44,7 @@ export async function readStandIns(client: Client, signal?: AbortSignal): Promis
 }
 
 /** Returns the stand-in of a template. `moreRoles` are added to the roles that the service sends. */
-export function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
+function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
   const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, LIMITS.roles);
   return {
     id: template.id,

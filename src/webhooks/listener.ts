@@ -277,6 +277,6 @@ class Listener {
 }
 
 /** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
-export function deliveriesText(count: number): string {
+function deliveriesText(count: number): string {
   return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
 }

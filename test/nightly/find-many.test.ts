@@ -93,7 +93,6 @@ describe('thousands of envelopes', () => {
     });
     expect(await cost('find', 'contract', '-L', '100')).toEqual({ requests: 1 + 1, found: 100 });
     expect(await cost('envelopes', 'list', '--signer', `s${MANY - 223}@`)).toEqual({ requests: 1, found: 1 });
-    expect(await cost('envelopes', 'list', '--search', 'nobody')).toEqual({ requests: 1, found: 0 });
     expect(await cost('find', 'no300', '--cached')).toEqual({ requests: 0, found: PER_NAME });
   }, 300_000);
 });

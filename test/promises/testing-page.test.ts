@@ -5,12 +5,10 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
 import { needs } from '../support/tools.ts';
 
-/* The test files of docs/testing.md, each run by its test runner, and the commands of CI and a container. */
+/* The test files of docs/testing.md, each run by its test runner. */
 const root = join(import.meta.dirname, '../..');
 const page = await readFile(join(root, 'docs/testing.md'), 'utf8');
 const block = (heading: string, language: string) => {
@@ -88,64 +86,5 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     });
     expect(said).toContain('1 passed');
     expect(code).toBe(0);
-  });
-
-  it('has an action that starts a sandbox for the next steps', needs('bash'), async () => {
-    const action: unknown = parse(await readFile(join(root, '.github/actions/sandbox/action.yml'), 'utf8'));
-    const steps = isRecord(action) && isRecord(action.runs) ? action.runs.steps : undefined;
-    expect(action).toMatchObject({ name: 'esign sandbox', runs: { using: 'composite' } });
-    expect(steps).toMatchObject([{ id: 'start', shell: 'bash', run: 'bash "$GITHUB_ACTION_PATH/start.sh"' }]);
-    await writeFile(home.path('project', 'seed.yaml'), 'envelopes: [{ id: env_1 }]');
-    const folder = { GITHUB_ACTION_PATH: join(root, '.github/actions/sandbox'), RUNNER_TEMP: home.folder };
-    const files = { GITHUB_ENV: home.path('github-env'), GITHUB_OUTPUT: home.path('github-output') };
-    const line = 'bash "$GITHUB_ACTION_PATH/start.sh"';
-    const { code, said } = await run('bash', ['-c', line], {
-      ...folder,
-      ...files,
-      SEED: 'seed.yaml',
-      PORT: '0',
-    });
-    const pid = Number(await readFile(home.path('esign-sandbox.pid'), 'utf8'));
-    try {
-      const lines = (await readFile(files.GITHUB_ENV, 'utf8')).trim().split('\n');
-      const env = Object.fromEntries(
-        lines.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
-      );
-      expect([code, said]).toEqual([
-        0,
-        `::add-mask::${env.ESIGN_API_KEY}\n::add-mask::${env.AWS_SECRET_ACCESS_KEY}\n`,
-      ]);
-      expect((await run('esign', ['envelopes', 'list', '-q'], env)).said).toBe('env_1\n');
-      expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`base-url=${env.ESIGN_BASE_URL}\n`);
-    } finally {
-      process.kill(pid);
-    }
-    const failed = await run('bash', ['-c', line], { ...folder, ...files, SEED: 'nowhere.yaml', PORT: '0' });
-    expect([failed.code, failed.said]).toEqual([1, expect.stringContaining('nowhere.yaml')]);
-  });
-
-  it('has a container file that copies the output of npm pack, with a single command', async () => {
-    const source = await readFile(join(root, 'scripts/packaging/sandbox.Dockerfile'), 'utf8');
-    const steps = source.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-    expect(steps.map((line) => line.split(' ')[0])).toEqual([
-      'FROM',
-      'COPY',
-      'RUN',
-      'USER',
-      'VOLUME',
-      'EXPOSE',
-      'ENTRYPOINT',
-      'CMD',
-    ]);
-    const words = parseJson(steps.at(-1)?.replace('CMD ', '') ?? '');
-    if (!Array.isArray(words)) throw new Error('CMD is not a list');
-    const here = words.map((word) => (word === '/data' ? home.path('data') : String(word)));
-    const started = home.start`${here} --port 0`;
-    const ready = await started.object();
-    const reply = await fetch(`${String(ready.baseUrl)}/esign/templates`, {
-      headers: { authorization: `Bearer ${String(ready.apiKey)}` },
-    });
-    expect(reply.status).toBe(200);
-    await started.stop();
   });
 });

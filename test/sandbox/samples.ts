@@ -36,7 +36,7 @@ export function signer(number: number, facts: Partial<SignerRecord> = {}): Signe
 }
 
 /** A completed envelope with a history derived from its signers. */
-export function envelope(
+function envelope(
   of: TemplateRecord,
   signers: SignerRecord[],
   facts: Partial<EnvelopeRecord> = {},

@@ -32,12 +32,6 @@ export const needsInjection = {
 /** Whether a small disk can be mounted here. */
 export const canMount = works('unshare', '-Urm', 'mount', '-t', 'tmpfs', '-o', 'size=8k', 'none', '/mnt');
 
-/** Runs a program with a separate small disk at the folder, visible from outside below `/proc/PID/root`. */
-export function withSmallDisk(folder: string, kib: number): string[] {
-  const mounted = 'mount -t tmpfs -o "size=$1" none "$2" && shift 2 && exec "$@"';
-  return ['unshare', '-Urm', 'bash', '-c', mounted, 'bash', `${kib}k`, folder];
-}
-
 export interface Struck extends Finished {
   /** Such as `EIO at fsync 2`. */
   at: string;

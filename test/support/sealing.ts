@@ -100,7 +100,7 @@ export function sealed(sealer: Sealer, pdf = plainPdf()): Buffer {
 }
 
 // DER, by hand.
-export function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
+function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   const { length } = body;
   const size = length < 0x80 ? [length] : length < 0x1_00_00 ? [0x82, length >> 8, length & 0xff] : [];
@@ -108,11 +108,11 @@ export function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
     return Buffer.concat([Buffer.from([tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff]), body]);
   return Buffer.concat([Buffer.from([tag, ...size]), body]);
 }
-export const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
-export const setOf = (...parts: readonly Buffer[]) => tlv(0x31, ...parts);
+const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
+const setOf = (...parts: readonly Buffer[]) => tlv(0x31, ...parts);
 export const octets = (value: Buffer) => tlv(0x04, value);
 export const integer = (value: number) => tlv(0x02, Buffer.from([value]));
-export const explicit = (number: number, ...parts: readonly Buffer[]) => tlv(0xa0 | number, ...parts);
+const explicit = (number: number, ...parts: readonly Buffer[]) => tlv(0xa0 | number, ...parts);
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const bytes = [40 * first + second];

@@ -1,5 +1,4 @@
 import { request } from 'undici';
-import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 
 /** Posts exactly these bytes, as a service does; returns the response. */
@@ -25,33 +24,6 @@ export function payload(
   more: Record<string, unknown> = {},
 ): string {
   return JSON.stringify({ event, timestamp: '2026-01-02T03:04:05Z', data: { envelopeId, ...more } });
-}
-
-/** A verified delivery of env_1 as a listener records it. */
-export function eventRecord(
-  deliveryId: string,
-  receivedAt: number,
-  body: string | Buffer = payload('env_1'),
-  more: Partial<EventRecord> = {},
-): EventRecord {
-  const raw = Buffer.from(body);
-  return {
-    deliveryId,
-    id: deliveryId.replace('dlv', 'evt'),
-    receivedAt: new Date(receivedAt).toISOString(),
-    event: 'envelope.sent',
-    envelopeId: 'env_1',
-    status: null,
-    signer: null,
-    verified: true,
-    duplicate: false,
-    reason: null,
-    answer: 200,
-    headers: [],
-    bytes: raw.length,
-    bodyBase64: raw.toString('base64'),
-    ...more,
-  };
 }
 
 /** JSON with this nesting depth. */

@@ -35,7 +35,7 @@ export interface FoundTemplate {
 }
 
 /** Compares the rows of a template with the template itself. */
-export function checkTemplate(
+function checkTemplate(
   use: TemplateUse,
   { id, template, near = [] }: FoundTemplate,
   report: FileReport,
@@ -56,7 +56,7 @@ export function checkTemplate(
 }
 
 /** Requests a template. If it doesn't exist, the error may include similar IDs. */
-export async function findTemplate(client: Client, id: string, signal?: AbortSignal): Promise<FoundTemplate> {
+async function findTemplate(client: Client, id: string, signal?: AbortSignal): Promise<FoundTemplate> {
   try {
     return { id, template: await client.templates.get(id, signal) };
   } catch (error) {

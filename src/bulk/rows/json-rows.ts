@@ -30,12 +30,12 @@ export async function* jsonRows(
 }
 
 /** Returns the value for a placeholder: `{meta.a.b}` is the metadata's key `a.b` or, without one, the key `b` of its object `a`. */
-export function cellAt(row: unknown, path: readonly string[]): unknown {
+function cellAt(row: unknown, path: readonly string[]): unknown {
   return valueAt(row, path) ?? valueAt(row, path.join('.'));
 }
 
 /** Returns the value without the fields that `bulk export --into` wrote. */
-export function withoutResults(value: unknown): unknown {
+function withoutResults(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith(RESULT_PREFIX)));
 }

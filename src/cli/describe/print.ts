@@ -30,7 +30,7 @@ interface About {
  * Returns what `help --json` prints: names and effects for the program or a topic, all details for a command.
  * @throws UsageError if the words are neither a topic nor a command.
  */
-export function describe(words: readonly string[], { root, version }: About): Record<string, unknown> {
+function describe(words: readonly string[], { root, version }: About): Record<string, unknown> {
   const tree = readCommandTree(root);
   const [topic] = words;
   if (topic === undefined) return { name: 'esign', version, commands: effectsIn(tree), more: MORE };

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { chunksOf, openInput, readInput } from '../../kernel/files/user-file.ts';
-import { isRecord, tryParseJson } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 import { isInterrupted } from '../interrupt.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function readMessage(flags: {
 }
 
 /** Reads the exact bytes of a file that the user named. `-` is stdin. @throws UsageError for more than 64 MiB. */
-export async function readBytes(path: string, what: string): Promise<Buffer> {
+async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await readInput(openInput(path, what), `The ${what} ${path}`);
   } catch (error) {
@@ -69,14 +69,6 @@ export async function* streamFile(
       hint: 'Check the path and its permissions. To read from stdin, use `-`.',
     });
   }
-}
-
-export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
-  const value = tryParseJson(await readText(path, what));
-  if (isRecord(value)) return value;
-  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
-    hint: 'Example: {"name":"value"}',
-  });
 }
 
 /** Reads the text of a file or stdin and checks that it is JSON. */

@@ -1,6 +1,6 @@
 import { startMd5 } from '../../kernel/digest.ts';
 
-export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
+const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 /** A checksum of the whole object, base64-encoded. */

@@ -103,7 +103,7 @@ export function targetsOf(
 }
 
 /** Returns the file of a bare storage key. If the key has the documented format, the file name contains the envelope's ID. */
-export function fileOfKey(key: string): DocumentFile {
+function fileOfKey(key: string): DocumentFile {
   const parts = key.split('/');
   const last = parts.at(-1) ?? '';
   if (last === '')

@@ -64,7 +64,7 @@ export async function retryWhileInUse<T>(work: () => Promise<T>, system: System 
 }
 
 /** Makes the content of a file durable. */
-export async function syncFile(path: string, flags = 'r+'): Promise<void> {
+async function syncFile(path: string, flags = 'r+'): Promise<void> {
   const file = await open(path, flags);
   try {
     await file.sync();

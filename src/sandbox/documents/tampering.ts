@@ -25,7 +25,7 @@ function unsealed(pdf: Buffer): Buffer {
 }
 
 /** Returns the file with one bit of one byte flipped. */
-export function flipped(pdf: Buffer, at: number): Buffer {
+function flipped(pdf: Buffer, at: number): Buffer {
   const copy = Buffer.from(pdf);
   copy[at] = (copy[at] ?? 0) ^ 1;
   return copy;

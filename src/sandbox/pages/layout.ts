@@ -167,7 +167,7 @@ export function state(word: string): Html {
   return chip(word.toLowerCase().replaceAll('_', ' '), TONES[word]);
 }
 
-export function chip(text: string, tone = ''): Html {
+function chip(text: string, tone = ''): Html {
   return html`<span class="chip ${tone}">${text}</span>`;
 }
 

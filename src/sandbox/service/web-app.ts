@@ -66,7 +66,7 @@ export function attach(
 }
 
 /** Returns the text of a file in `contract/`, or null if it doesn't exist. */
-export async function readContract(
+async function readContract(
   name: 'openapi.yaml' | 'sandbox-openapi.yaml',
   from: string = fileURLToPath(import.meta.url),
 ): Promise<string | null> {

@@ -43,25 +43,3 @@ export async function openSigning(page: Page, { baseUrl }: Sandbox, address: str
   await page.getByRole('link', { name: 'Open and sign' }).click();
   await page.waitForSelector('.pages[data-ready]');
 }
-
-/** Draws with the mouse between two points of an element, given as fractions of its width and height. */
-export async function dragOn(
-  page: Page,
-  selector: string,
-  from: readonly [number, number],
-  to: readonly [number, number],
-): Promise<void> {
-  const target = page.locator(selector).first();
-  await target.scrollIntoViewIfNeeded();
-  const box = await target.boundingBox();
-  if (!box) throw new Error(`${selector} is not shown`);
-  const at = ([x, y]: readonly [number, number]): [number, number] => [
-    box.x + box.width * x,
-    box.y + box.height * y,
-  ];
-  await page.mouse.move(...at(from));
-  await page.mouse.down();
-  await page.mouse.move(...at([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]));
-  await page.mouse.move(...at(to));
-  await page.mouse.up();
-}

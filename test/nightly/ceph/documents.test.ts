@@ -189,16 +189,11 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(again.stderr).toContain('← 304');
   });
 
-  it('resumes a part file with Range and If-Match', async () => {
+  it('resumes a part file, and starts from scratch if its bytes are not those of the object', async () => {
     const client = clientOf(rgw);
     const body = pdf(3_000_000);
     await put(client, 'resume.pdf', body);
-    const etag = `"${createHash('md5').update(body).digest('hex')}"`;
-    const leave = async () => {
-      await writeFile(home.path('resume.pdf.part'), body.subarray(0, 2_000_000));
-      const note = { bucket: BUCKET, key: 'resume.pdf', size: body.length, etag, md5: etag.slice(1, -1) };
-      await writeFile(home.path('resume.pdf.part.json'), JSON.stringify(note));
-    };
+    const leave = () => writeFile(home.path('resume.pdf.part'), body.subarray(0, 2_000_000));
     await leave();
     const resumed = await download(['resume.pdf'], '--debug');
     expect(resumed.stderr).toContain('← 206');
@@ -208,8 +203,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     client.destroy();
     await home.shell('rm resume.pdf');
     await leave();
-    const changed = await download(['resume.pdf'], '--debug');
-    expect(changed.stderr).toContain('← 412');
+    expect((await download(['resume.pdf'])).code).toBe(0);
     expect(sha256(await readFile(home.path('resume.pdf')))).toBe(sha256(other));
   });
 });
