@@ -206,11 +206,18 @@ function generated(namespace, isChosen, contents) {
   };
 }
 
-/** Resolves imports of modules in the first file to that file. */
+/**
+ * Resolves imports of modules in the first file to that file. A late import would find no named exports there, and saves nothing,
+ * because the first file is always loaded.
+ */
 function fromFirst(first) {
   return generated(
     'first',
-    (name) => first.has(name),
+    (name, kind) => {
+      if (first.has(name) && kind === 'dynamic-import')
+        throw new Error(`Import ${name} at the top of the module, because every command loads it.`);
+      return first.has(name);
+    },
     (name) => `module.exports = require('./esign.cjs').shared['${name}']();`,
   );
 }

@@ -6,6 +6,7 @@ import type { CheckStatus, DoctorCheck, DoctorFinding } from '../../doctor/check
 import type { DoctorContext, IndexFacts } from '../../doctor/context.ts';
 import { runChecks } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/bucket.ts';
+import { IndexFile } from '../../envelope-index/index-file.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
@@ -67,7 +68,6 @@ async function indexFacts({ session }: Context): Promise<IndexFacts | 'off' | un
   if (settings.baseUrl === undefined || settings.apiKey === undefined) return undefined;
   const file = indexPathOf(settings);
   if (file === undefined) return 'off';
-  const { IndexFile } = await import('../../envelope-index/index-file.ts');
   const { known, completeness, size } = await new IndexFile(file).read();
   return { file, envelopes: known.size, bytes: size, completeAt: completeness?.complete };
 }
