@@ -40,6 +40,8 @@ const nightly = {
   env,
   testTimeout: 600_000,
   hookTimeout: 120_000,
+  // They wait for lost replies to show up in a list, which takes a minute, and for processes.
+  maxWorkers: availableParallelism() + 1,
 };
 
 export default defineConfig({

@@ -1,9 +1,8 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
-import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
-import { Home, jsonLines, reportedError, type Sandbox } from '../support/cli.ts';
+import { expectOnce, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
+import { Home, type Sandbox } from '../support/cli.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 
 const ROWS = Number(process.env.BULK_ROWS ?? 10_000);
@@ -21,26 +20,9 @@ beforeEach(async () => {
   await home.run`sandbox reset --yes`;
 });
 
-const create = (file: string, ...more: string[]) => [
-  'bulk',
-  'create',
-  file,
-  '--template',
-  'tmpl_nda',
-  '--send',
-  '--yes',
-  '--json',
-  ...more,
-];
+const create = (file: string, ...more: string[]) =>
+  argv`bulk create ${file} --template tmpl_nda --send --yes --json ${more}`;
 const faults = (set: unknown) => home.faults(set);
-
-/** Every signer has one sent envelope and got one email; no draft is left. */
-async function expectOnce(rows: number): Promise<void> {
-  const { perSigner, mails, statuses, drafts } = await holdingsOf(sandbox);
-  process.stdout.write(`bulk faults: ${JSON.stringify(Object.fromEntries(statuses))}\n`);
-  expect([statuses.get('SENT'), perSigner.size, mails.size, drafts]).toEqual([rows, rows, rows, 0]);
-  expect([...perSigner, ...mails].filter(([, count]) => count !== 1)).toEqual([]);
-}
 
 describe('ten thousand rows', () => {
   it(`are each sent exactly once with ${KILLS} kills and 5% of responses lost`, {
@@ -54,7 +36,7 @@ describe('ten thousand rows', () => {
     process.stdout.write(`bulk faults: ${ended.kills} kills, ended with ${ended.code} ${ended.stderr}\n`);
     await faults({});
     expect(ended.code).toBe(0);
-    await expectOnce(ROWS);
+    await expectOnce(sandbox, ROWS);
   });
 
   it('are each sent exactly once with responses lost, truncated, late, or refused, and connections reset', {
@@ -74,7 +56,7 @@ describe('ten thousand rows', () => {
     const ended = await resumeThroughKills(home, create('rows.csv'), []);
     await faults({});
     expect(ended.code, ended.stderr).toBe(0);
-    await expectOnce(rows);
+    await expectOnce(sandbox, rows);
   });
 });
 
@@ -119,70 +101,3 @@ async function refusals({ baseUrl, apiKey }: Sandbox): Promise<number> {
     if (!text.includes('"id"')) return count;
   }
 }
-
-describe('a disk', () => {
-  it('sends nothing if it is full before the run begins', async () => {
-    await writeFile(home.path('rows.csv'), rowsOf(200));
-    const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
-    expect(run.code).toBe(1);
-    expect(reportedError(run)).toMatchObject({ code: 'JOURNAL', exitCode: 1 });
-    expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
-    expect(await home.json`bulk list`).not.toEqual(
-      expect.arrayContaining([expect.objectContaining({ state: 'interrupted' })]),
-    );
-  });
-
-  it('stops the run if it fills up, and a resume sends each row once', async () => {
-    await writeFile(
-      home.path('rows.csv'),
-      `email\n${Array.from({ length: 400 }, (_, n) => `d${n}@b.example\n`).join('')}`,
-    );
-    // Files of earlier runs in the state folder can be larger than the limit.
-    const env = { ESIGN_STATE_DIR: home.path('state-on-small-disk') };
-    // Room for the stored rows, but not for the whole journal.
-    const command = create('rows.csv').join(' ');
-    const run = await home.shell(`ulimit -f 90; esign ${command}`, env);
-    expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(/"code":"JOURNAL".*esign bulk resume run-/);
-    const before = (await holdingsOf(sandbox)).statuses.get('SENT') ?? 0;
-    expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThan(400);
-    const resumed = await home.run(argv`bulk resume --yes --json`, { env });
-    expect(resumed.code, resumed.stderr).toBe(0);
-    await expectOnce(400);
-  });
-
-  it('stops everything before the first request if it cannot be written', async () => {
-    await writeFile(home.path('rows.csv'), rowsOf(3));
-    await writeFile(home.path('file'), '');
-    const run = await home.run(create('rows.csv'), { env: { ESIGN_STATE_DIR: home.path('file', 'state') } });
-    expect(run.code).toBe(2);
-    expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
-  });
-});
-
-describe('the journal of a run', () => {
-  it('is repaired if its last line is incomplete, and refused from another version; neither emails anybody twice', async () => {
-    await writeFile(home.path('rows.csv'), rowsOf(3));
-    const some = await home.run(create('rows.csv', '--first', '2'));
-    expect([some.code, jsonLines(some.stdout).length]).toEqual([0, 2]);
-    const [id = ''] = (await home.run`bulk list -q -L 1`).stdout.split('\n');
-    const path = join(home.path('state', 'runs', id), 'journal.jsonl');
-    const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace('"version":1', '"version":9'));
-    const other = await home.run`bulk resume ${id} --yes`;
-    expect(other.code).toBe(2);
-    expect(other.stderr).toContain("can't be used");
-    expect((await home.run`bulk list`).stderr).toContain("can't be used");
-    // Everything after the first draft is lost, as in a power outage.
-    const lines = text.split('\n');
-    const created = lines.findIndex((line) => line.includes('"type":"created"'));
-    await writeFile(path, `${lines.slice(0, created).join('\n')}\n`);
-    await appendFile(path, '{"type":"crea');
-    // The first two rows again, then the third.
-    for (const sent of [2, 3]) {
-      expect((await home.run`bulk resume ${id} --yes`).code).toBe(0);
-      await expectOnce(sent);
-    }
-  });
-});

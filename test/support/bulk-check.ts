@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -86,4 +87,11 @@ export async function resumeThroughKills(
     if (code === 0 || attempt >= 5) return { code, stderr, kills };
     if ((await countRuns()) > before) words = ['bulk', 'resume', '--yes', '--json'];
   }
+}
+
+/** Every signer has one sent envelope and got one email; no draft is left. */
+export async function expectOnce(sandbox: Sandbox, rows: number): Promise<void> {
+  const { perSigner, mails, statuses, drafts } = await holdingsOf(sandbox);
+  expect([statuses.get('SENT'), perSigner.size, mails.size, drafts]).toEqual([rows, rows, rows, 0]);
+  expect([...perSigner, ...mails].filter(([, count]) => count !== 1)).toEqual([]);
 }
