@@ -12,7 +12,7 @@ await withShell(async (shell, baseUrl) => {
   const staged = await stage(shell);
   const list = 'esign envelopes list: a table with status, signers, and times';
   await shell.take('list', list, words`envelopes list`);
-  const get = 'esign envelopes get: the status, signers, and files of an envelope';
+  const get = 'esign envelopes get: the status and signers of an envelope, and the next commands';
   await shell.take('get', get, words`envelopes get ${staged.offer}`);
   await watchPicture(shell, staged);
   await followUpPictures(shell);
@@ -48,7 +48,7 @@ async function watchPicture(shell, { lease, offer }) {
   const { terminal, child, ended } = shell.open(line, 12);
   await shows(terminal, new RegExp(`${offer}[^]*1/3`));
   await shell.esign`sandbox sign ${lease}`;
-  await shows(terminal, /COMPLETED/);
+  await shows(terminal, /\b2\/2\b/);
   const title = 'esign envelopes watch: a live table, one envelope has just been completed';
   await keep('watch', title, terminal);
   child.write('\u0003');
@@ -88,8 +88,8 @@ async function followUpPictures(shell) {
     }
     await shell.esign`sandbox advance 4d`;
   }
-  const late = 'esign late: late signers, and the command to run next for each';
+  const late = 'esign late: late signers, and the command that reminds them';
   await shell.take('late', late, words`late`);
-  const report = 'esign report: figures, a weekly trend, and how long envelopes took';
+  const report = 'esign report: what needs attention, and figures';
   await shell.take('report', report, words`report`, 34);
 }

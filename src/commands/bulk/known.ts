@@ -13,7 +13,6 @@ import { EXISTING, type RowResult } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import { Batch } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
-import type { Session } from '../../cli/session.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
 import { hasSameContent } from '../../envelopes/request-ids/same-content.ts';
@@ -22,13 +21,12 @@ import { timeOf } from '../../kernel/clock.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { contentOf, createKey } from '../../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../../log/logged-write.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { relativeTime } from '../../output/time.ts';
-import { rowInWords } from './view.ts';
+import { resumeCommand, rowInWords } from './view.ts';
 
 /** Returns what the runs on this machine did for the rows of a file. */
 export async function readEarlierRows(
@@ -61,13 +59,13 @@ export function otherText({ requestId, id, run }: EarlierRow): string {
 }
 
 /** Refuses a file with rows of an unfinished run, since two runs of the same row would email its signers twice. */
-export function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {
+export function refuseUnfinished({ unfinished }: KnownRows, { session, terminal }: Context): void {
   const [first] = unfinished;
   if (first === undefined) return;
   const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
   throw new UsageError(
     `${counted(unfinished.length, 'row')} in this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
-    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '')}\`.` },
+    { hint: `Resume it: \`${resumeCommand(first.run ?? '', terminal)}\`.` },
   );
 }
 

@@ -157,7 +157,7 @@ async function checkRows(
   if (report.problems.count > 0) throw refused(report);
   const earlier = await readEarlierRows(rows, await client(), context);
   const known = await knownRows(request, { report, rows, earlier }, await client(), context);
-  refuseUnfinished(known, context.session);
+  refuseUnfinished(known, context);
   reportKnown(known, report, context);
   return { report, rows, emails, signerCounts, earlier, known };
 }

@@ -23,7 +23,7 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BulkProgress } from './progress.ts';
-import { endingText, rowInWords } from './view.ts';
+import { endingText, resumeCommand, rowInWords } from './view.ts';
 
 /** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
 export function bulkClient(progress: BulkProgress, session: Session): Promise<Client> {
@@ -127,7 +127,7 @@ function reportEnding(
 ): void {
   const { id } = state.head;
   if (!terminal.json) terminal.err(endingText(state, terminal));
-  const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
+  const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);

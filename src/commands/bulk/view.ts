@@ -168,19 +168,24 @@ export function endingText(state: RunState, terminal: Terminal): string {
     ...(counts.left > 0 ? [`${grouped(counts.left)} remaining`] : []),
   ];
   const how = state.isPaused ? ` ${id} is paused.` : '';
-  const next = state.isPaused ? nextInPause(id) : nextAfter(id, file, mode);
+  const next = state.isPaused ? nextInPause(id, terminal) : nextAfter(id, file, mode);
   const isDone = state.isPaused || (counts.left === 0 && counts.done > 0);
   const summary = `${parts.join(', ')}.${how}\n`;
   return isDone ? `${summary}${renderPairs(next, terminal, '  ')}` : summary;
 }
 
+/** Returns the command that continues a run, ready to run here: where it can't ask, it says `--yes`. */
+export function resumeCommand(id: string, terminal: Terminal, ...flags: readonly string[]): string {
+  return command('bulk', 'resume', id, ...flags, ...(terminal.canAsk ? [] : ['--yes']));
+}
+
 type Pairs = [label: string, text: string][];
 
-function nextInPause(id: string): Pairs {
+function nextInPause(id: string, terminal: Terminal): Pairs {
   return [
     ['See who has signed', command('bulk', 'status', id)],
-    ['Send the next 200', command('bulk', 'resume', id, '--first', '200')],
-    ['Send the rest', command('bulk', 'resume', id)],
+    ['Send the next 200', resumeCommand(id, terminal, '--first', '200')],
+    ['Send the rest', resumeCommand(id, terminal)],
     ['End the run', command('envelopes', 'cancel', '--run', id)],
   ];
 }
