@@ -72,7 +72,7 @@ describe('replacing an envelope', () => {
       });
       for (let tries = 0; tries < 3; tries++) {
         const running = home.start(args, { env });
-        await Promise.race([running.ended, sleep(150 + random() * 1_000)]);
+        await Promise.race([running.ended, sleep(50 + random() * 300)]);
         if (running.child.exitCode === null && running.child.kill('SIGKILL')) kills++;
         await running.ended;
         rig.sandbox.control.faults({});
