@@ -190,29 +190,11 @@ describe.skipIf(!canMount)('a full disk', () => {
       expect(await filesIn(folder)).toEqual(whole);
     }
   });
-
-  it('stops a bulk run with a message; after a resume with free space, each row was sent once', async () => {
-    await writeFile(home.path('many.csv'), rowsOf(60).replaceAll('@example.com', '@full.example'));
-    const send = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
-    let stops = 0;
-    await rm(home.path('state'), { recursive: true });
-    let run = await onSmallDisk(home, home.path('state'), 16, send);
-    for (let kib = 24; run.code !== 0; kib += 8) {
-      stops++;
-      expect(run.stderr).toMatch(/disk is full/);
-      expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
-      const begun = (await home.run`bulk list -q`).stdout !== '';
-      run = await onSmallDisk(home, home.path('state'), kib, begun ? ['bulk', 'resume', '--yes'] : send);
-    }
-    expect(stops).toBeGreaterThan(1);
-    const { mails, drafts } = await holdingsOf(sandbox);
-    const ours = [...mails].filter(([to]) => to.endsWith('@full.example'));
-    expect([ours.length, ours.every(([, count]) => count === 1), drafts]).toEqual([60, true, 0]);
-  });
 });
 
 describe.skipIf(process.getuid?.() === 0)('a read-only folder', () => {
   it('is reported, and nothing is sent', async () => {
+    await writeFile(home.path('many.csv'), rowsOf(3));
     await chmod(home.path('state'), 0o500);
     const run = await home.run`bulk create many.csv --template tmpl_nda --send --yes`;
     await chmod(home.path('state'), 0o700);
