@@ -1,5 +1,5 @@
 // Copies the fonts of the sandbox's documents and pages, and their licenses, to dist/fonts.
-import { cp, mkdir } from 'node:fs/promises';
+import { cp, mkdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -15,6 +15,7 @@ const FONTS = [
 export const fontPackages = [...new Set(FONTS.map(([name]) => `node_modules/${name}`))];
 
 export async function prepareFonts() {
+  await rm(OUT, { recursive: true, force: true });
   await mkdir(join(OUT, 'licenses'), { recursive: true });
   for (const [name, file] of FONTS) {
     const folder = join(root, 'node_modules', name);

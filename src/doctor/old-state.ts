@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { type DoctorFinding, ok, warning } from './check.ts';
 
 /** Files and folders of 0.3 in the state folder that are no longer read. */
-const OLD = [/^compatibility$/, /^update\.json$/, /^sockets$/];
+const OLD = [
+  /^(bulk|compatibility|forwards|rate|replacements|requests|sockets)$/,
+  /^(reminders\.jsonl|seals\.json|update\.json)$/,
+];
 /** The same in the folder of the log. */
 const OLD_LOG = [/^log-\d{6}\.jsonl$/, /^head\.json$/, /^lock$/];
 

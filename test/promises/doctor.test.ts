@@ -195,13 +195,14 @@ describe('esign doctor', () => {
     await own.sandbox();
     await own.run`envelopes create --template tmpl_nda --signer ada@example.com`;
     await own.run`find ada`;
+    await mkdir(own.path('state', 'bulk'));
     await mkdir(own.path('state', 'compatibility'));
     await writeFile(own.path('state', 'log', 'head.json'), '{}');
     const page = await examined({}, [], own);
     expect(page.checks.index?.message).toMatch(/^1 envelope, .* complete .* ago/);
     expect(page.checks['old-state']).toMatchObject({
       status: 'warning',
-      message: expect.stringContaining('compatibility, log/head.json') as unknown,
+      message: expect.stringContaining('bulk, compatibility, log/head.json') as unknown,
     });
     await own.run`profiles edit sandbox --no-index`;
     expect((await examined({}, [], own)).checks.index?.message).toBe('none is kept');

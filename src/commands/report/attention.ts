@@ -34,5 +34,5 @@ export const ATTENTION_TITLES: readonly (readonly [keyof Attention, string])[] =
   ['declined', 'declined in the last 30 days'],
   ['expiring', 'expiring within 3 days'],
   ['overdue', 'overdue'],
-  ['drafts', 'drafts older than a week'],
+  ['drafts', 'in draft for over a week'],
 ];

@@ -25,7 +25,7 @@ export const LINE_CONTINUATION = process.platform === 'win32' ? '`' : '\\';
 
 /** Quotes a word for PowerShell on Windows and for a POSIX shell elsewhere. The result is safe to show on a terminal. */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
-  if (PLAIN.test(word) && !word.startsWith('-')) return word;
+  if (word === '-' || (PLAIN.test(word) && !word.startsWith('-'))) return word;
   const isShown = safeLine(word) === word;
   if (platform === 'win32') return powerShellWord(word, isShown);
   return isShown ? `'${word.replaceAll("'", `'\\''`)}'` : `$'${escaped(word, "'\\", posixEscape)}'`;
