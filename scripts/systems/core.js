@@ -92,16 +92,26 @@ async function bulk(system, seen) {
   const rows = Array.from({ length: ROWS }, (_, n) => `s${n}@example.com,Signer ${n}`);
   await writeFile(system.path('people to sign.csv'), ['email,name', ...rows, ''].join('\n'));
   const create = ['bulk', 'create', 'people to sign.csv', '--template', 'tmpl_nda', '--send', '--yes'];
+  // Otherwise, a fast machine could send all of them before the kill.
+  await setFaults(seen.sandbox, { delay: { rate: 1, ms: 200 } });
   const running = system.start([...create, '--json']);
   await running.lines(5);
   running.kill();
   await running.ended;
+  await setFaults(seen.sandbox, {});
   const before = running.printed().stdout.trim().split('\n').length;
   if (before >= ROWS) throw new Error('the run finished before it was killed');
   await system.run(['bulk', 'resume', '--yes']);
   const [{ state, done, failed }] = await system.json(['bulk', 'list']);
   same([state, done, failed], ['finished', ROWS, 0]);
   same(await emailed(seen.sandbox, /^s\d+@/), ROWS);
+}
+
+async function setFaults({ baseUrl, apiKey }, faults) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const url = `${new URL(baseUrl).origin}/__sandbox/faults`;
+  const { status } = await fetch(url, { method: 'POST', headers, body: JSON.stringify(faults) });
+  same(status, 200);
 }
 
 /** Returns the number of addresses that were asked to sign, and checks that none was asked twice. */
