@@ -89,5 +89,6 @@ describe('replacing an envelope', () => {
       expect(await askedBy(rig, made?.id ?? '')).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
     }
     process.stdout.write(`replace faults: ${kills} kills\n`);
+    expect(kills).toBeGreaterThan(0);
   });
 });

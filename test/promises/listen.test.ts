@@ -174,6 +174,10 @@ describe('listen', () => {
     await failed('--port', port, '--health-port', port);
     expect(await failed('--port', port, '--forward-to', url)).toContain('own address');
     expect((await home.run`listen --port 0 --secret-file missing`).code).toBe(2);
+    // Anyone can sign with an empty secret.
+    await writeFile(home.path('empty'), '\n');
+    const empty = await home.run`listen --port 0 --json --secret-file ${home.path('empty')}`;
+    expect([empty.code, reportedError(empty).message]).toEqual([2, matching(/empty/)]);
     expect(await listener.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });
 });
