@@ -11,7 +11,7 @@ import { json, type SeenRequest, startServer } from '../support/server.ts';
 /* Behavior when the reader of stdout or stderr goes away, with real pipes. */
 const home = new Home();
 /** Exists once the reader has closed its pipe. */
-const closed = home.path('closed');
+const closed = home.pathLater('closed');
 /** Reads one line, and closes the pipe. */
 const HEAD = `{ head -1; exec <&-; touch ${closed}; }`;
 const CLOSE = `{ exec <&-; touch ${closed}; }`;

@@ -40,7 +40,7 @@ describe('without any configuration', () => {
 describe('choosing a profile', () => {
   const home = new Home();
   afterAll(() => home.close());
-  const folder = home.path('config');
+  const folder = home.pathLater('config');
   const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
 
   beforeAll(async () => {

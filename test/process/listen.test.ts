@@ -46,7 +46,7 @@ describe('a listener that is killed repeatedly under load', () => {
   const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
   const KILLS = Number(process.env.LISTEN_KILLS ?? 2);
   const random = seeded(SEED);
-  const own = { ESIGN_STATE_DIR: home.path('kills') };
+  const own = { ESIGN_STATE_DIR: home.pathLater('kills') };
   /** What was sent, with the sender's response; null without a response. */
   const sent = new Map<string, number | null>();
 

@@ -198,14 +198,16 @@ it.skipIf(!canBind || PACKAGE === undefined)('the system trusts the bundle of th
  * this OpenSSL configuration activates.
  */
 describe('in FIPS mode', () => {
-  const fips = new Home();
   const { ESIGN_TEST_OPENSSL_CONF: conf = '', OPENSSL_MODULES = '' } = process.env;
   const stub = join(import.meta.dirname, '../support/fips.cjs');
-  const log = fips.path('md5.log');
-  Object.assign(
-    fips.env,
-    conf ? { OPENSSL_CONF: conf, OPENSSL_MODULES } : { NODE_OPTIONS: `--require "${stub}"`, FIPS_LOG: log },
-  );
+  const fips = new Home();
+  const log = fips.pathLater('md5.log');
+  beforeAll(() => {
+    Object.assign(
+      fips.env,
+      conf ? { OPENSSL_CONF: conf, OPENSSL_MODULES } : { NODE_OPTIONS: `--require "${stub}"`, FIPS_LOG: log },
+    );
+  });
   afterAll(() => fips.close());
 
   it('an object with only an MD5 is verified by its size, with one notice', async () => {

@@ -14,7 +14,7 @@ const ESIGN = COMMAND.map((word) => `'${word}'`).join(' ');
 
 describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   const home = new Home();
-  const env = { TMPDIR: home.path('tmp') };
+  const env = { TMPDIR: home.pathLater('tmp') };
   beforeAll(() => mkdir(env.TMPDIR));
   afterAll(() => home.close());
   const exec = (words: readonly string[], more: Record<string, string> = {}) =>

@@ -294,7 +294,7 @@ describe('a list that is run again', () => {
 });
 
 describe('request IDs in a list', () => {
-  const elsewhere = { env: { ESIGN_STATE_DIR: home.path('other-state') } };
+  const elsewhere = { env: { ESIGN_STATE_DIR: home.pathLater('other-state') } };
   const rows = async (prefix: string) => {
     const lines = [0, 1, 2].map((n) => `s${n}@example.com,S ${n},${prefix}-${n}\n`);
     await writeFile(home.path('rows.csv'), `email,name,request_id\n${lines.join('')}`);

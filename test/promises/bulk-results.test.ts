@@ -9,7 +9,7 @@ import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support
 import { xlsxOf } from '../support/xlsx.ts';
 
 const home = new Home();
-const elsewhere = { ESIGN_STATE_DIR: home.path('elsewhere') };
+const elsewhere = { ESIGN_STATE_DIR: home.pathLater('elsewhere') };
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);

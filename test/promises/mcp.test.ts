@@ -230,7 +230,7 @@ const RIGHT: Readonly<Record<string, Record<string, unknown>>> = {
   get: { id: 'env_1' },
   history: { id: 'env_1' },
   templates: { search: 'ignore' },
-  download: { id: 'env_1', dir: home.path('fuzzed') },
+  download: { id: 'env_1', dir: home.pathLater('fuzzed') },
   verify: { paths: ['fuzzed'] },
   create: { template: 'tmpl_1', signers: ['a@b.c'], send: true },
   send: { id: 'env_1' },
@@ -272,7 +272,7 @@ describe('a careless service', () => {
     ['history', { id: 'env_1' }],
     ['templates', {}],
     ['templates', { id: 'tmpl_1' }],
-    ['download', { id: 'env_1', dir: home.path('careless') }],
+    ['download', { id: 'env_1', dir: home.pathLater('careless') }],
     ['remind', { id: 'env_1', dryRun: true }],
     ['cancel', { id: 'env_1', dryRun: true }],
   ];

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leadsToAuthority } from '../../../../src/documents/seal/trust.ts';
 import { general, type Issued, issue, type Wanted } from '../../../support/authorities.ts';
 import { toolPath } from '../../../support/tools.ts';
@@ -135,7 +135,10 @@ const CASES: Record<string, Case> = {
   'an authority for TLS servers': { middle: [{ purposes: [TLS_SERVER] }], isTrusted: false },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'esign-path-'));
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'esign-path-'));
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function made({ root, middle = [], signer }: Case): Promise<Issued[]> {
