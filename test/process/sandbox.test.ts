@@ -15,7 +15,7 @@ const ESIGN = COMMAND.map((word) => `'${word}'`).join(' ');
 describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   const home = new Home();
   const env = { TMPDIR: home.pathLater('tmp') };
-  beforeAll(() => mkdir(env.TMPDIR));
+  beforeAll(() => mkdir(env.TMPDIR, { recursive: true }));
   afterAll(() => home.close());
   const exec = (words: readonly string[], more: Record<string, string> = {}) =>
     home.run(argv`sandbox exec ${words}`, { env: { ...env, ...more } });
