@@ -37,7 +37,7 @@ export async function createRow(session: BulkSession, row: BulkRow): Promise<boo
   const { memory, client } = session.options;
   const once = { key: createKey(client.baseUrl, requestId), content: contentOf(row.envelope) };
   for (;;) {
-    const { writes } = await memory.find([once.key]);
+    const writes = await memory.find([once.key]);
     const first = writes.find(mayHaveCreated);
     if (first === undefined) {
       session.resolvedIds.add(requestId);

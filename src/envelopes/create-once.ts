@@ -125,20 +125,20 @@ async function findEarlier(
   { requestId, once }: Wanted,
   options: CreateOptions,
 ): Promise<Earlier | 'look again' | undefined> {
-  const { memory, rerun, signal, searching } = options;
-  const { writes, isTorn } = await memory.find([once.key]);
-  const first = writes.find(mayHaveCreated);
+  const { memory, rerun, resumesInterrupted, signal, searching } = options;
+  const writes = await memory.find(resumesInterrupted ? [once.key, once.body] : [once.key]);
+  const first = writes.find((write) => write.intent.key === once.key && mayHaveCreated(write));
   if (first !== undefined) {
     const envelope = await resolveEarlier(client, first, { requestId, ...options });
     if (envelope === undefined) return 'look again';
     if (first.intent.content !== once.content) throw idUsed(requestId, envelope);
     return { envelope: refuseEnded(envelope, requestId) };
   }
-  if (options.resumesInterrupted) {
-    const interrupted = await findInterrupted(client, once.body, options);
+  if (resumesInterrupted) {
+    const interrupted = await findInterrupted(client, once.body, writes, options);
     if (interrupted !== undefined) return { envelope: interrupted, warning: interruptedWarning(interrupted) };
   }
-  if (!rerun && !isTorn) return undefined;
+  if (!rerun) return undefined;
   const found = await searchUntilListed(client, requestId, { signal, msLeft: () => 0, searching });
   if (found === undefined || (options.ignoresVoid && isVoid(found))) return undefined;
   if (!hasSameContent(found, body)) throw idUsed(requestId, found);

@@ -122,7 +122,7 @@ export function msUntilCertain({ state, intent, at, serviceAt }: LoggedWrite, cl
 }
 
 async function currentState(memory: WriteMemory, { id, key = '' }: Intent): Promise<LoggedWrite | undefined> {
-  const { writes } = await memory.find([key]);
+  const writes = await memory.find([key]);
   return writes.find((one) => one.intent.id === id);
 }
 
@@ -149,16 +149,19 @@ function notProven(requestId: string): UnknownOutcomeError {
 
 /**
  * Returns the envelope of a create with the same content whose outcome isn't known: its process was killed, or lost the response.
- * Pressing Up and Enter must not email twice. Returns undefined without such a create, or if it created nothing.
+ * Pressing Up and Enter must not email twice. Returns undefined without such a create, or if it created nothing. `writes` contains
+ * those that the memory found by this body; their outcomes are read again.
  */
 export async function findInterrupted(
   client: Client,
   body: string,
+  writes: readonly LoggedWrite[],
   options: ResolveOptions,
 ): Promise<Envelope | undefined> {
-  const { writes } = await options.memory.find([body]);
   const now = client.clock.now();
-  const recent = writes.filter(({ intent }) => Math.abs(now - Date.parse(intent.at)) < INTERRUPTED_MS);
+  const recent = writes.filter(
+    ({ intent }) => intent.body === body && Math.abs(now - Date.parse(intent.at)) < INTERRUPTED_MS,
+  );
   for (const { intent } of recent.toReversed()) {
     const write = await currentState(options.memory, intent);
     const requestId = intent.requestId ?? '';

@@ -41,7 +41,7 @@ export async function remindWithGap(
     return { ...acted, signers: whoseTurn(acted.envelope) };
   }
   const envelope = await client.envelopes.get(id, signal);
-  const { writes } = await memory.find(keysOf(client, id, envelope.signers ?? []));
+  const writes = await memory.find(keysOf(client, id, envelope.signers ?? []));
   const times = new ReminderTimes(writes);
   const now = client.serviceClock.now();
   const { due, skip, hasRecent } = findDue(times, envelope, reminder, now);

@@ -21,7 +21,7 @@ export async function claim(
   otherKeys: readonly string[] = [],
 ): Promise<LoggedWrite | undefined> {
   await memory.append([intent]);
-  const { writes } = await memory.find([intent.key, ...otherKeys]);
+  const writes = await memory.find([intent.key, ...otherKeys]);
   const at = writes.findIndex((one) => one.intent.id === intent.id);
   const file = writes[at]?.file;
   // A log that loses what was just written can't say what came before it.

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
@@ -6,20 +6,18 @@ import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { KEY_DIGITS } from './keys.ts';
-import { WriteList } from './logged-write.ts';
+import { type LoggedWrite, WriteList } from './logged-write.ts';
 import { type LogRecord, readRecord } from './records.ts';
-import type { FoundWrites, WriteMemory } from './write-memory.ts';
+import type { WriteMemory } from './write-memory.ts';
 
 /** One file per month. Files are never rewritten or deleted. */
 const NAME = /^\d{4}-\d{2}\.jsonl$/;
 const BREAK = 10;
-const CLOSING_BRACE = 125;
 /** The number of bytes per read. */
 const BLOCK = 4 * 1024 * 1024;
 /** Above this number of keys, each is looked up in a set, instead of each being searched for. */
 const MANY = 16;
 const KEY = Buffer.from('"key":"');
-const TORN = Buffer.from('"type":"torn"');
 
 /** Returns the folder of the log. */
 export function logFolder(stateDir: string): string {
@@ -68,9 +66,8 @@ export class LogFolder implements WriteMemory {
     return this.#next;
   }
 
-  async find(hashes: readonly string[]): Promise<FoundWrites> {
+  async find(hashes: readonly string[]): Promise<LoggedWrite[]> {
     const list = new WriteList();
-    const found = { isTorn: false };
     const linesOf =
       hashes.length > MANY
         ? linesWithKeys(new Set(hashes))
@@ -79,33 +76,26 @@ export class LogFolder implements WriteMemory {
       throw unreadable(this.#folder, error);
     });
     for (const name of names) {
-      const take = (line: Buffer) => {
-        const record = readRecord(line.toString('utf8'));
-        if (record !== undefined) list.take(record, name);
-      };
-      const end = await eachBlock(join(this.#folder, name), (block) => {
-        found.isTorn ||= block.includes(TORN);
-        for (const line of linesOf(block)) take(line);
+      await eachBlock(join(this.#folder, name), (block) => {
+        for (const line of linesOf(block)) {
+          const record = readRecord(line.toString('utf8'));
+          if (record !== undefined) list.take(record, name);
+        }
       });
-      // Whatever follows the last closing brace was left by a crash, or is being written right now.
-      found.isTorn ||= end !== undefined && end !== CLOSING_BRACE;
     }
-    return { writes: list.writes, isTorn: found.isTorn };
+    return list.writes;
   }
 
   async #write(records: readonly LogRecord[]): Promise<void> {
     await privateFolder(this.#folder);
-    const now = new Date(this.#clock.now()).toISOString();
-    const month = `${now.slice(0, 7)}.jsonl`;
+    const month = `${new Date(this.#clock.now()).toISOString().slice(0, 7)}.jsonl`;
     const newest = (await logFiles(this.#folder)).at(-1) ?? '';
     // A clock that was set back must not write behind the others.
     const name = newest > month ? newest : month;
-    const file = await open(join(this.#folder, name), 'a+', 0o600);
+    const file = await open(join(this.#folder, name), 'a', 0o600);
     try {
-      const { size } = await file.stat();
-      const torn: LogRecord[] = (await isTornAt(file, size)) ? [{ type: 'torn', at: now }] : [];
-      const text = [...torn, ...records].map((record) => `\n${JSON.stringify(record)}`).join('');
-      const bytes = Buffer.from(text);
+      // A record begins with a line break, because the one before it may be incomplete.
+      const bytes = Buffer.from(records.map((record) => `\n${JSON.stringify(record)}`).join(''));
       const { bytesWritten } = await file.write(bytes);
       if (bytesWritten < bytes.length)
         throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -126,33 +116,20 @@ export class LogFolder implements WriteMemory {
   }
 }
 
-/** Returns true if the file ends with an incomplete record. */
-async function isTornAt(file: FileHandle, size: number): Promise<boolean> {
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  await file.read(last, 0, 1, size - 1);
-  return last[0] !== CLOSING_BRACE;
-}
-
-/**
- * Calls `take` with blocks of whole lines, which are only valid until it returns. Returns the last byte of the file; undefined if
- * it is empty or missing.
- */
-export async function eachBlock(path: string, take: (block: Buffer) => void): Promise<number | undefined> {
+/** Calls `take` with blocks of whole lines, which are only valid until it returns. */
+export async function eachBlock(path: string, take: (block: Buffer) => void): Promise<void> {
   const file = await ifExists(open(path, 'r'));
-  if (file === undefined) return undefined;
+  if (file === undefined) return;
   try {
     let room = Buffer.allocUnsafe(BLOCK);
     let kept = 0;
-    let last: number | undefined;
     for (;;) {
       const { bytesRead } = await file.read(room, kept, room.length - kept);
       const filled = kept + bytesRead;
       if (bytesRead === 0) {
         if (filled > 0) take(room.subarray(0, filled));
-        return last;
+        return;
       }
-      last = room[filled - 1];
       const end = room.subarray(0, filled).lastIndexOf(BREAK);
       if (end > 0) take(room.subarray(0, end));
       const from = Math.max(0, end);

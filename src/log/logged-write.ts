@@ -22,7 +22,7 @@ export class WriteList {
 
   take(record: LogRecord, file: string): void {
     if (record.type === 'intent') this.#begin(record, file);
-    else if (record.type !== 'torn') this.#end(record);
+    else this.#end(record);
   }
 
   get writes(): LoggedWrite[] {

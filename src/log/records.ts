@@ -66,10 +66,7 @@ const endSchema = z.object({
   counts: z.optional(z.record(z.string(), z.number())),
 });
 
-/** A line that a crash or a full disk left incomplete was found before the next record. */
-const tornSchema = z.object({ type: z.literal('torn'), at: z.string() });
-
-const recordSchema = z.discriminatedUnion('type', [intentSchema, endSchema, tornSchema]);
+const recordSchema = z.discriminatedUnion('type', [intentSchema, endSchema]);
 export type LogRecord = z.infer<typeof recordSchema>;
 export type Intent = z.infer<typeof intentSchema>;
 export type End = z.infer<typeof endSchema>;

@@ -2,12 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
 import type { LogRecord } from './records.ts';
 
-/** The writes with certain keys. `isTorn`: a record was left incomplete, so a write may be missing. */
-export interface FoundWrites {
-  writes: LoggedWrite[];
-  isTorn: boolean;
-}
-
 /** Remembers writes: on disk (`LogFolder`), or in this process (`ProcessMemory`). */
 export interface WriteMemory {
   /** What is remembered: a folder, or this process. Calls in this process for the same place and key take turns. */
@@ -18,7 +12,7 @@ export interface WriteMemory {
    * Returns the writes with one of these hashes as their key or body, in the order of their intents. The outcomes are only known of
    * writes that were found by their keys.
    */
-  find(hashes: readonly string[]): Promise<FoundWrites>;
+  find(hashes: readonly string[]): Promise<LoggedWrite[]>;
 }
 
 /** Limits the memory of a server. The service's list shows an envelope long before this many others are created. */
@@ -34,12 +28,11 @@ export class ProcessMemory implements WriteMemory {
     if (this.#records.length > MAX_RECORDS) this.#records = this.#records.slice(-MAX_RECORDS / 2);
   }
 
-  async find(keys: readonly string[]): Promise<FoundWrites> {
+  async find(keys: readonly string[]): Promise<LoggedWrite[]> {
     const list = new WriteList();
     for (const record of this.#records)
-      if (record.type !== 'torn' && record.key !== undefined && keys.includes(record.key))
-        list.take(record, '');
-    return { writes: list.writes, isTorn: false };
+      if (record.key !== undefined && keys.includes(record.key)) list.take(record, '');
+    return list.writes;
   }
 }
 
@@ -47,5 +40,5 @@ export class ProcessMemory implements WriteMemory {
 export const NO_MEMORY: WriteMemory = {
   place: 'nowhere',
   append: () => Promise.resolve(),
-  find: () => Promise.resolve({ writes: [], isTorn: false }),
+  find: () => Promise.resolve([]),
 };

@@ -98,7 +98,7 @@ async function pendingRequests(
   const { client, memory } = session.options;
   const pending = { ids: [] as string[], msLeft: 0 };
   const byKey = new Map(requestIds.map((id) => [createKey(client.baseUrl, id), id]));
-  const { writes } = await memory.find([...byKey.keys()]);
+  const writes = await memory.find([...byKey.keys()]);
   for (const write of writes) {
     const id = byKey.get(write.intent.key ?? '');
     if (id === undefined || (write.state !== 'open' && write.state !== 'unknown')) continue;

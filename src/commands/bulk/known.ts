@@ -178,7 +178,7 @@ async function loggedFor(
   memory: WriteMemory,
   requestIds: readonly string[],
 ): Promise<Map<string, LoggedWrite>> {
-  const { writes } = await memory.find(requestIds.map((id) => createKey(client.baseUrl, id)));
+  const writes = await memory.find(requestIds.map((id) => createKey(client.baseUrl, id)));
   const logged = new Map<string, LoggedWrite>();
   for (const write of writes) {
     const { key } = write.intent;

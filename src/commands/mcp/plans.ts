@@ -50,7 +50,7 @@ export async function planCreate(
   const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
   const client = await context.session.client();
   const memory = await context.session.memory();
-  const { writes } = await memory.find([createKey(client.baseUrl, requestId)]);
+  const writes = await memory.find([createKey(client.baseUrl, requestId)]);
   const [known] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
   const made =
     known !== undefined

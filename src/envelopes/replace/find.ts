@@ -22,7 +22,7 @@ export async function findOwnReplacement(
   memory: WriteMemory,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const { writes } = await memory.find([createKey(client.baseUrl, replacementId(oldId))]);
+  const writes = await memory.find([createKey(client.baseUrl, replacementId(oldId))]);
   const [id] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : [])).toReversed();
   const made = id === undefined ? undefined : await readIfExists(client, id, signal);
   // If the service doesn't return metadata, the log is enough.
