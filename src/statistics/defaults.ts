@@ -10,7 +10,7 @@ export const MIN_SAMPLES = 20;
 /** The usual time for an account with too little history, in ms. */
 export const DEFAULT_USUAL_MS = 7 * DAY_MS;
 /** The percentile of finished turns after which an open turn is late. */
-export const DEFAULT_PERCENTILE = 85;
+export const USUAL_PERCENTILE = 85;
 
 /** What needs attention, in ms: envelopes that expire soon, recent declines, and forgotten drafts. */
 export const SOON_MS = 3 * DAY_MS;

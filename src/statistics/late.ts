@@ -6,7 +6,6 @@ import { scanEvents } from '../webhooks/journal/event-journal.ts';
 import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
-import { DEFAULT_PERCENTILE } from './defaults.ts';
 import { TurnHistory, type UsualTime } from './turn-history.ts';
 
 interface OpenTurn {
@@ -58,7 +57,7 @@ export class LateTurns {
     const { afterMs } = this.#options;
     if (afterMs !== undefined) return { percentileMs: afterMs, basis: 'fixed', samples: 0 };
     const kind = { templateId: envelope.templateId, role: turn.signer.role };
-    return this.#history.usualTime(kind, DEFAULT_PERCENTILE);
+    return this.#history.usualTime(kind);
   }
 }
 

@@ -1,22 +1,9 @@
-import { type Turn, type TurnFacts, turnsOf } from '../envelopes/turns.ts';
-import { timeOf } from '../kernel/clock.ts';
+import type { Turn } from '../envelopes/turns.ts';
 import { percentile } from '../kernel/percentile.ts';
-import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from './defaults.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from './defaults.ts';
 
 /** The group of finished turns on which a usual time is based. */
 export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
-
-/** Finished turns, from which the duration of the next one is estimated. */
-export interface TurnSamples {
-  basis: SampleBasis;
-  /** The duration of each turn in ms, ascending; empty for `default`. */
-  durations: Float64Array;
-  /** The durations of the turns that ended with a signature, and of those that ended in a decline. */
-  signatures: Float64Array;
-  declines: Float64Array;
-  /** The number of other turns that ended because the envelope expired. */
-  ignored: number;
-}
 
 /** How long a turn usually takes, in ms. `fixed`: given by the user. */
 export interface UsualTime {
@@ -34,83 +21,58 @@ export interface TurnKind {
 /** The turns of an account that finished in the last 180 days, by template and role. */
 export class TurnHistory {
   readonly #since: number;
-  readonly #byTemplate = new Map<string, Map<string, Finished>>();
-  readonly #account = new Finished();
-  readonly #samples = new Map<string, TurnSamples>();
+  /** How long each turn took, in ms. */
+  readonly #byTemplate = new Map<string, Map<string, number[]>>();
+  readonly #account: number[] = [];
+  readonly #usual = new Map<string, UsualTime>();
 
   /** @param now the service's time, in ms */
   constructor(now: number) {
     this.#since = now - HISTORY_MS;
   }
 
-  /** Adds the finished turns of an envelope, and those that ended because it expired. */
-  add(
-    envelope: TurnFacts & { templateId?: string | null | undefined; expiresAt?: string | null | undefined },
-  ): void {
-    const { templateId, status } = envelope;
-    const hasExpired = status === 'EXPIRED' && timeOf(envelope.expiresAt) >= this.#since;
-    for (const turn of turnsOf(envelope)) {
-      this.addTurn(turn, templateId);
-      if (hasExpired && turn.state === 'dropped') this.#addIgnored(turn, templateId);
-    }
-  }
-
   /** Adds a turn if it is finished and recent enough. */
   addTurn(turn: Turn, templateId: string | null | undefined): void {
     const tookMs = durationOf(turn);
     if (tookMs === undefined || !('endedAt' in turn) || turn.endedAt < this.#since) return;
-    const isDecline = turn.state === 'declined';
-    this.#account.add(tookMs, isDecline);
-    if (templateId) this.#of(templateId, turn.signer.role).add(tookMs, isDecline);
-    this.#samples.clear();
-  }
-
-  #addIgnored({ signer }: Turn, templateId: string | null | undefined): void {
-    this.#account.ignored++;
-    if (templateId) this.#of(templateId, signer.role).ignored++;
-    this.#samples.clear();
+    this.#account.push(tookMs);
+    if (templateId) this.#of(templateId, turn.signer.role).push(tookMs);
+    this.#usual.clear();
   }
 
   /**
-   * Returns the turns of the same template and role. If there are fewer than 20, returns those of the template, or else of the
-   * account.
+   * Returns how long a turn of this kind usually takes: the 85th percentile of the turns of the same template and role. If there are
+   * fewer than 20, of those of the template, or else of the account; if there are fewer in the account, 7 days.
    */
-  samplesOf({ templateId, role }: TurnKind): TurnSamples {
+  usualTime({ templateId, role }: TurnKind): UsualTime {
     const key = JSON.stringify([templateId ?? null, role ?? null]);
-    const known = this.#samples.get(key);
-    if (known) return known;
-    const roles = this.#byTemplate.get(templateId ?? '') ?? new Map<string, Finished>();
+    const known = this.#usual.get(key) ?? this.#compute(templateId, role);
+    this.#usual.set(key, known);
+    return known;
+  }
+
+  #compute(templateId: TurnKind['templateId'], role: TurnKind['role']): UsualTime {
+    const roles = this.#byTemplate.get(templateId ?? '') ?? new Map<string, number[]>();
     const groups = [
-      ['template+role', () => roles.get(role ?? '')],
-      ['template', () => Finished.merged(roles.values())],
+      ['template+role', () => roles.get(role ?? '') ?? []],
+      ['template', () => [...roles.values()].flat()],
       ['account', () => this.#account],
     ] as const;
-    for (const [basis, group] of groups) {
-      const finished = group();
-      if (finished === undefined || finished.size < MIN_SAMPLES) continue;
-      const samples = { basis, ...finished.samples() };
-      this.#samples.set(key, samples);
-      return samples;
+    for (const [basis, durations] of groups) {
+      const sorted = Float64Array.from(durations()).sort();
+      if (sorted.length < MIN_SAMPLES) continue;
+      const percentileMs = percentile(sorted, USUAL_PERCENTILE) ?? DEFAULT_USUAL_MS;
+      return { percentileMs, basis, samples: sorted.length };
     }
-    return { basis: 'default', ...new Finished().samples() };
+    return { percentileMs: DEFAULT_USUAL_MS, basis: 'default', samples: 0 };
   }
 
-  /** Returns how long a turn of this kind usually takes: the percentile (0–100) of its samples, or 7 days without samples. */
-  usualTime(kind: TurnKind, percent: number): UsualTime {
-    const { basis, durations } = this.samplesOf(kind);
-    return {
-      percentileMs: percentile(durations, percent) ?? DEFAULT_USUAL_MS,
-      basis,
-      samples: durations.length,
-    };
-  }
-
-  #of(templateId: string, role: string | null | undefined): Finished {
-    const roles = this.#byTemplate.get(templateId) ?? new Map<string, Finished>();
+  #of(templateId: string, role: string | null | undefined): number[] {
+    const roles = this.#byTemplate.get(templateId) ?? new Map<string, number[]>();
     this.#byTemplate.set(templateId, roles);
-    const finished = roles.get(role ?? '') ?? new Finished();
-    roles.set(role ?? '', finished);
-    return finished;
+    const durations = roles.get(role ?? '') ?? [];
+    roles.set(role ?? '', durations);
+    return durations;
   }
 }
 
@@ -119,39 +81,4 @@ export function durationOf(turn: Turn): number | undefined {
   if (turn.state !== 'signed' && turn.state !== 'declined') return undefined;
   const tookMs = turn.endedAt - turn.beganAt;
   return tookMs >= 0 ? tookMs : undefined;
-}
-
-/** The finished turns of one group, and the number of turns that were never finished. */
-class Finished {
-  readonly #signatures: number[] = [];
-  readonly #declines: number[] = [];
-  ignored = 0;
-
-  static merged(groups: Iterable<Finished>): Finished {
-    const all = new Finished();
-    for (const group of groups) {
-      for (const one of group.#signatures) all.add(one, false);
-      for (const one of group.#declines) all.add(one, true);
-      all.ignored += group.ignored;
-    }
-    return all;
-  }
-
-  get size(): number {
-    return this.#signatures.length + this.#declines.length;
-  }
-
-  add(tookMs: number, isDecline: boolean): void {
-    (isDecline ? this.#declines : this.#signatures).push(tookMs);
-  }
-
-  samples(): Omit<TurnSamples, 'basis'> {
-    const sorted = (times: readonly number[]) => Float64Array.from(times).sort();
-    return {
-      durations: sorted([...this.#signatures, ...this.#declines]),
-      signatures: sorted(this.#signatures),
-      declines: sorted(this.#declines),
-      ignored: this.ignored,
-    };
-  }
 }

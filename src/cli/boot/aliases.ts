@@ -48,8 +48,8 @@ function asksForJsonOf(argv: readonly string[], names: readonly string[]): boole
 
 /** Flags of `sandbox exec` that take a value. */
 const EXEC_VALUES = new Set(
-  wordList(`--profile -p --base-url --timeout --port --bucket-port --host --data --seed --like --rate-limit --quota
-    --fault --choice --clock --ids --random-seed`),
+  wordList(`--profile -p --base-url --timeout --seed --like --rate-limit --quota --fault --choice --clock
+    --ids`),
 );
 
 /** Adds `--` before the command to run, so that its own `--json` or `--help` is left alone. */

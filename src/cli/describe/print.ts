@@ -123,8 +123,8 @@ const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
     envelopes:watch documents:download documents:link bulk:create bulk:export
     bulk:resume events:drill events:replay listen`),
-  [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
-  [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
+  [EXIT.unexpectedStatus]: ['envelopes:watch'],
+  [EXIT.waitTimeout]: ['envelopes:watch', 'sandbox:mails'],
 };
 
 /** Returns the exit codes of a command, with their meanings. */

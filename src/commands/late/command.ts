@@ -8,13 +8,13 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { relativeTime } from '../../output/time.ts';
-import { DEFAULT_PERCENTILE, DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from '../../statistics/defaults.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../../statistics/defaults.ts';
 import { type LateSigner, readLateSigners } from './late-signers.ts';
 
 export default class Late extends EsignCommand {
   static override summary = 'Show signers who are taking longer than usual, and what to do next.';
   static override description =
-    `The usual time is the ${DEFAULT_PERCENTILE}th percentile of the turns that finished in the last ${counted(HISTORY_MS / DAY_MS, 'day')}: first those for the same template and role, if there are at least ${MIN_SAMPLES}, otherwise those for the template, and then those for the account. With less history, it is ${durationInWords(DEFAULT_USUAL_MS)}. A signer's turn begins when the envelope is sent, or when the previous signer has signed.`;
+    `The usual time is the ${USUAL_PERCENTILE}th percentile of the turns that finished in the last ${counted(HISTORY_MS / DAY_MS, 'day')}: first those for the same template and role, if there are at least ${MIN_SAMPLES}, otherwise those for the template, and then those for the account. With less history, it is ${durationInWords(DEFAULT_USUAL_MS)}. A signer's turn begins when the envelope is sent, or when the previous signer has signed.`;
   static override examples = [
     '<%= config.bin %> late',
     '<%= config.bin %> late --template tmpl_lease --after 3d',

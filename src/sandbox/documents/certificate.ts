@@ -1,6 +1,6 @@
 import type { CertificateInput } from '../model.ts';
 import { createFlow, drawFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
-import { drawHistoryTable, hashChain } from './drawing/history-table.ts';
+import { drawHistoryTable } from './drawing/history-table.ts';
 import { STYLES } from './drawing/pen.ts';
 import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
@@ -12,7 +12,7 @@ const TITLE = 'Certificate of completion';
 
 /**
  * Draws certificate.pdf: what was signed, by whom, and when, with the digests of the two other documents. The file's keywords contain the
- * envelope ID, both digests, and the last hash of the history.
+ * envelope ID and both digests.
  */
 export async function drawCertificate(input: CertificateInput): Promise<Uint8Array> {
   const { envelope, documentSha256, signedSha256 } = input;
@@ -33,7 +33,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   return pdf.save({
     title: `${TITLE} for envelope ${envelope.id}`,
     subject: oneLine(envelope.subject),
-    keywords: [envelope.id, documentSha256, signedSha256, ...hashChain(envelope.history).slice(-1)],
+    keywords: [envelope.id, documentSha256, signedSha256],
     at: envelope.completedAt ?? envelope.createdAt,
   });
 }

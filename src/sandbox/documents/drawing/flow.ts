@@ -83,9 +83,9 @@ export function createFlow(pdf: Pdf) {
       flow.top += 30;
     },
     /** Draws the headings of a table's columns, and a line below them. */
-    heads(columns: readonly [text: string, x: number, align?: 'right'][], gap: number): void {
+    heads(columns: readonly (readonly [text: string, x: number])[], gap: number): void {
       const y = baseline(flow.top, STYLES.label);
-      for (const [text, x, align = 'left'] of columns) drawLine(flow, text, STYLES.label, { x, y, align });
+      for (const [text, x] of columns) drawLine(flow, text, STYLES.label, { x, y });
       flow.top += STYLES.label.leading + 3;
       flow.rule(gap);
     },

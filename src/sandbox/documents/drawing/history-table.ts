@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { HistoryEntry, SignerRecord } from '../../model.ts';
 import { oneLine } from '../text/untrusted.ts';
 import { FLOW, type Flow } from './flow.ts';
@@ -9,15 +8,13 @@ const COLUMNS = {
   number: FLOW.left,
   time: FLOW.left + 22,
   what: FLOW.left + 116,
-  who: { x: FLOW.left + 206, width: 166 },
-  hash: FLOW.right,
+  who: { x: FLOW.left + 206, width: FLOW.right - FLOW.left - 206 },
 } as const;
 
 const HEADS: Parameters<Flow['heads']>[0] = [
   ['Time (UTC)', COLUMNS.time],
   ['Event', COLUMNS.what],
   ['Who', COLUMNS.who.x],
-  ['Hash', COLUMNS.hash, 'right'],
 ];
 
 const LINE = 10.5;
@@ -25,32 +22,18 @@ const MAX_LINES = 4;
 const SMALL: TextStyle = { ...STYLES.small, size: 7.8, leading: LINE };
 const INK: TextStyle = { ...SMALL, color: COLORS.ink };
 
-/** Draws the envelope's history in order, with the hash of each line. */
+/** Draws the envelope's history in order. */
 export function drawHistoryTable(
   flow: Flow,
   history: readonly HistoryEntry[],
   signers: readonly SignerRecord[],
 ): void {
-  const hashes = hashChain(history);
   flow.heading(`History (${history.length})`, 70);
-  flow.note(
-    'The hash of each line is the SHA-256 of the previous hash and the line itself, so changing, removing, or moving a line would change all hashes after it. The first 16 of 64 digits are shown.',
-  );
   flow.heads(HEADS, 4);
-  for (const [index, entry] of history.entries())
-    drawEntry(flow, entry, index + 1, hashes[index] ?? '', signers);
-  const last = hashes.at(-1);
-  flow.top += 6;
-  if (last !== undefined) flow.fact('Full last hash', [last], STYLES.mono);
+  for (const [index, entry] of history.entries()) drawEntry(flow, entry, index + 1, signers);
 }
 
-function drawEntry(
-  flow: Flow,
-  entry: HistoryEntry,
-  number: number,
-  hash: string,
-  signers: readonly SignerRecord[],
-): void {
+function drawEntry(flow: Flow, entry: HistoryEntry, number: number, signers: readonly SignerRecord[]): void {
   const signer = signers.find(({ id }) => id === entry.signerId);
   const about = [
     ...(signer ? [`${oneLine(signer.name)} (${oneLine(signer.email)})`] : []),
@@ -72,24 +55,8 @@ function drawEntry(
   drawLine(flow, HISTORY_WORDS[entry.what], INK, { x: COLUMNS.what, y });
   for (const [index, text] of lines.entries())
     drawLine(flow, text, INK, { x: COLUMNS.who.x, y: baseline(top + index * LINE, INK) });
-  const style = { ...STYLES.mono, size: 7.2, color: COLORS.grey };
-  drawLine(flow, hash.slice(0, 16), style, { x: COLUMNS.hash, y, align: 'right' });
   flow.top += height - 2.5;
   flow.rule(2.5);
-}
-
-/**
- * Returns the hash chain of an envelope's history, one lowercase hex SHA-256 per line. Each is computed over the previous hash (64 zeros at
- * the start), a line feed, and the line as the JSON array `[at, what, signerId, detail]`. Changing, removing, or moving a line changes
- * every later hash.
- */
-export function hashChain(history: readonly HistoryEntry[]): string[] {
-  let previous = '0'.repeat(64);
-  return history.map(({ at, what, signerId, detail }) => {
-    const line = JSON.stringify([at, what, signerId, detail]);
-    previous = createHash('sha256').update(`${previous}\n${line}`).digest('hex');
-    return previous;
-  });
 }
 
 /** The wording of each event on the certificate. */
