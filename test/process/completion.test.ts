@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { argv } from '../support/argv.ts';
 import { COMMAND, Home } from '../support/cli.ts';
+import { serviceToComplete, UNPRINTABLE } from '../support/completing.ts';
 import { eventually } from '../support/eventually.ts';
-import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
+import type { FakeService } from '../support/fake-service.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 import { needs, toolPath } from '../support/tools.ts';
 
@@ -22,7 +22,6 @@ const HOSTILE = [
   'a8=b:c,d',
   '名9 ünïcode',
 ];
-const UNPRINTABLE = ['zz\u001b]0;title\u0007', 'zz\nnext', 'zz\ttab', 'zz\u202eevil', 'zz\r:files'];
 const home = new Home();
 let service: FakeService;
 let env: Record<string, string>;
@@ -32,18 +31,7 @@ beforeAll(async () => {
     id,
     name: `%F{red}$(touch pwned)\u001b[31m:x ${id}`,
   }));
-  const envelopes = ['DRAFT', 'SENT', 'IN_PROGRESS', 'COMPLETED'].map((status) => ({
-    id: `env_${status.toLowerCase()}`,
-    status,
-    subject: 'Lease',
-  }));
-  service = await fakeService((request, response) => {
-    const items = request.path.endsWith('templates') ? templates : envelopes;
-    answerPage(request, response, items.length, (i) => items[i]);
-  });
-  env = { ...home.env, ...service.env };
-  await home.run(argv`templates list -q`, { env });
-  await home.run(argv`envelopes list -q`, { env });
+  ({ service, env } = await serviceToComplete(home, templates));
 });
 afterAll(async () => {
   await service.server.close();

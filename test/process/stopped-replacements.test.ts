@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf, type Sandbox } from '../support/cli.ts';
 import { type Gate, startGate } from '../support/gate.ts';
+import { leasesIn, part, RIGHT, requestsTo } from '../support/leases.ts';
 import { openScreen } from '../support/pty.ts';
 
 /* A replacement that is killed or stopped at any request: the same command completes it, and nobody is emailed twice. */
@@ -20,39 +20,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** An object in the printed JSON. */
-function part(text: string, name: string): Record<string, unknown> {
-  const value = parseJson(text);
-  const found = isRecord(value) ? value[name] : undefined;
-  if (!isRecord(found)) throw new Error(`no ${name} in ${text}`);
-  return found;
-}
-
-const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
-const signers = [
-  '--signer',
-  'Ada <adda@example.com>;role=Tenant',
-  '--signer',
-  'Bo <bo@example.com>;role=Landlord',
-];
-const lease = async (...more: string[]) =>
-  String((await home.object`envelopes create --template tmpl_lease ${signers} ${more}`).id);
-const get = (id: unknown) => home.object`envelopes get ${String(id)}`;
-/** The envelopes that replace this one. */
-async function madeFor(id: string) {
-  const all = await home.json`envelopes list --all`;
-  const rows = isList(all) ? all.filter(isRecord) : [];
-  return rows.filter(({ metadata }) => isRecord(metadata) && metadata.replaces === id);
-}
-
-async function requestsTo(id: unknown): Promise<unknown[]> {
-  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
-  const url = `${new URL(sandbox.baseUrl).origin}/__sandbox/mails?envelopeId=${String(id)}`;
-  const body = parseJson(await (await fetch(url, { headers })).text());
-  const mails = isRecord(body) && isList(body.data) ? body.data.filter(isRecord) : [];
-  return mails.filter(({ kind }) => kind === 'request').map(({ to }) => to);
-}
-
+const { lease, get, madeFor } = leasesIn(home);
 describe('an interrupted or concurrent replacement', () => {
   /** Read the old one; search the list, and page 1 once more; template; create; read again; cancel; search twice; send. */
   const POINTS = Array.from({ length: 10 }, (_, index) => index + 1).flatMap((number) => [
@@ -84,7 +52,7 @@ describe('an interrupted or concurrent replacement', () => {
       expect([number, what, again.code, again.stderr]).toEqual([number, what, 0, expect.any(String)]);
       const [made, ...others] = await madeFor(id);
       expect([(await get(id)).status, made?.status, others]).toEqual(['CANCELLED', 'SENT', []]);
-      expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
+      expect(await requestsTo(made?.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
     }
   };
   const timeout = 600_000;

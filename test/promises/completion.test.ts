@@ -2,28 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
-import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
+import { serviceToComplete, UNPRINTABLE } from '../support/completing.ts';
+import type { FakeService } from '../support/fake-service.ts';
 
-/** A template that no service should return. */
-const UNPRINTABLE = ['zz\u001b]0;title\u0007', 'zz\nnext', 'zz\ttab', 'zz\u202eevil', 'zz\r:files'];
 const home = new Home();
 let service: FakeService;
 let env: Record<string, string>;
 
 beforeAll(async () => {
   const templates = ['tmpl_a', ...UNPRINTABLE].map((id) => ({ id, name: `\u001b[31m:x ${id}` }));
-  const envelopes = ['DRAFT', 'SENT', 'IN_PROGRESS', 'COMPLETED'].map((status) => ({
-    id: `env_${status.toLowerCase()}`,
-    status,
-    subject: 'Lease',
-  }));
-  service = await fakeService((request, response) => {
-    const items = request.path.endsWith('templates') ? templates : envelopes;
-    answerPage(request, response, items.length, (i) => items[i]);
-  });
-  env = { ...home.env, ...service.env };
-  await home.run(argv`templates list -q`, { env });
-  await home.run(argv`envelopes list -q`, { env });
+  ({ service, env } = await serviceToComplete(home, templates));
 });
 afterAll(async () => {
   await service.server.close();

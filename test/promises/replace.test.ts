@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
+import { leasesIn, part, RIGHT, requestsTo } from '../support/leases.ts';
 
 /*
  * Corrects a wrong signer: creates the new draft, cancels the old envelope, sends the new one. Interruptions are in
@@ -14,24 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** An object in the printed JSON. */
-function part(text: string, name: string): Record<string, unknown> {
-  const value = parseJson(text);
-  const found = isRecord(value) ? value[name] : undefined;
-  if (!isRecord(found)) throw new Error(`no ${name} in ${text}`);
-  return found;
-}
-
-const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
-const signers = [
-  '--signer',
-  'Ada <adda@example.com>;role=Tenant',
-  '--signer',
-  'Bo <bo@example.com>;role=Landlord',
-];
-const lease = async (...more: string[]) =>
-  String((await home.object`envelopes create --template tmpl_lease ${signers} ${more}`).id);
-const get = (id: unknown) => home.object`envelopes get ${String(id)}`;
+const { lease, get, madeFor } = leasesIn(home);
 const replaced = async (...args: string[]) => {
   const done = await home.object`envelopes replace ${args}`;
   if (!isRecord(done.old) || !isRecord(done.new)) throw new Error('no old and new');
@@ -39,21 +23,6 @@ const replaced = async (...args: string[]) => {
 };
 const emails = (envelope: Record<string, unknown>) =>
   isList(envelope.signers) ? envelope.signers.filter(isRecord).map(({ email }) => email) : [];
-
-/** The envelopes that replace this one. */
-async function madeFor(id: string) {
-  const all = await home.json`envelopes list --all`;
-  const rows = isList(all) ? all.filter(isRecord) : [];
-  return rows.filter(({ metadata }) => isRecord(metadata) && metadata.replaces === id);
-}
-
-async function requestsTo(id: unknown): Promise<unknown[]> {
-  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
-  const url = `${new URL(sandbox.baseUrl).origin}/__sandbox/mails?envelopeId=${String(id)}`;
-  const body = parseJson(await (await fetch(url, { headers })).text());
-  const mails = isRecord(body) && isList(body.data) ? body.data.filter(isRecord) : [];
-  return mails.filter(({ kind }) => kind === 'request').map(({ to }) => to);
-}
 
 describe('envelopes replace', () => {
   it('creates the new one like the old one except for the change, cancels the old one, and sends the new one', async () => {
@@ -88,7 +57,7 @@ describe('envelopes replace', () => {
       ],
     });
     expect(Date.parse(String(made.expiresAt)) - Date.parse(String(made.createdAt))).toBe(12 * 86_400_000);
-    expect(await requestsTo(made.id)).toEqual(['ada@example.com']);
+    expect(await requestsTo(made.id, sandbox)).toEqual(['ada@example.com']);
   });
 
   it('adds, removes, and renames; an address alone keeps the name and reports it', async () => {
@@ -119,7 +88,7 @@ describe('envelopes replace', () => {
     const last = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
     expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('Nothing was done')]);
     expect(await madeFor(id)).toHaveLength(1);
-    expect(await requestsTo(first.made.id)).toEqual(['ada@example.com', 'bo@example.com']);
+    expect(await requestsTo(first.made.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
   });
 
   it('continues and finds its draft without its local record', async () => {
@@ -270,5 +239,5 @@ it('creates one envelope with three commands at the same time', async () => {
   const [made, ...others] = await madeFor(id);
   expect(others).toEqual([]);
   expect(runs.map(({ stdout }) => part(stdout, 'new').id)).toEqual([made?.id, made?.id, made?.id]);
-  expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
+  expect(await requestsTo(made?.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
 });
