@@ -36,7 +36,7 @@ export interface HttpRequest {
   onResponse?: ((response: RawResponse) => void) | undefined;
 }
 
-/** What the log is told about a write. */
+/** What the log is called about a write. */
 export type WriteHooks = Pick<HttpRequest, 'beforeAttempt' | 'onSend' | 'onNothingDone'>;
 
 export interface HttpResponse {
