@@ -9,8 +9,24 @@ import { FOLDER, words } from './shell.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Takes pictures of the web pages in a browser: the signing page, the inspector of `listen`, and pages in files. */
-export async function pagePictures(shell, baseUrl) {
+/** Takes pictures of the signing page and of the inspector of `listen`. */
+export function pagePictures(shell, baseUrl) {
+  return withPage({ width: 1280, height: 800 }, async (page) => {
+    await signingPicture(page, shell, baseUrl);
+    await inspectorPicture(page, shell);
+  });
+}
+
+/** Takes a picture of the page of a report on everything in the sandbox. */
+export function reportPicture(shell) {
+  return withPage({ width: 1000, height: 1150 }, async (page) => {
+    await shell.esign`report --html report.html`;
+    await page.goto(`file://${join(shell.home, 'report')}.html`);
+    await page.screenshot({ path: join(FOLDER, 'report.png') });
+  });
+}
+
+async function withPage(viewport, work) {
   if (!existsSync(CHROMIUM)) {
     process.stderr.write('Chromium is not installed; pictures of web pages are not updated.\n');
     return;
@@ -20,11 +36,7 @@ export async function pagePictures(shell, baseUrl) {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await signingPicture(page, shell, baseUrl);
-    await inspectorPicture(page, shell);
-    await page.setViewportSize({ width: 1000, height: 1150 });
-    await filePictures(page, shell);
+    await work(await browser.newPage({ viewport }));
   } finally {
     await browser.close();
   }
@@ -103,11 +115,4 @@ async function inspectorPicture(page, shell) {
     listen.kill();
     target.close();
   }
-}
-
-/** The page of a report on everything in the sandbox. */
-async function filePictures(page, shell) {
-  await shell.esign`report --html report.html`;
-  await page.goto(`file://${join(shell.home, 'report')}.html`);
-  await page.screenshot({ path: join(FOLDER, 'report.png') });
 }

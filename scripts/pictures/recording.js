@@ -7,17 +7,17 @@ import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 
 const COLUMNS = 100;
 const ROWS = 16;
-const KEY_MS = 28;
+const KEY_MS = 20;
 /** The longest pause shown within a command. */
 const MAX_PAUSE_MS = 700;
 /** How long the result of a command is shown before the next one is typed. */
-const READ_MS = 1_800;
-const LAST_FRAME_MS = 4_000;
+const READ_MS = 1_500;
+const LAST_FRAME_MS = 3_000;
 const SAMPLE_MS = 30;
 const TITLE =
   'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
 
-/** Records the five-minute tour, from sending to verified documents, as an animated SVG. */
+/** Records a tour, from sending to verified documents, as an animated SVG. */
 export async function recordTour(shell) {
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   const frames = [];
@@ -43,7 +43,8 @@ export async function recordTour(shell) {
     frames.at(-1).ms += READ_MS;
   };
   const people = ['Ada <ada@example.com>;role=Landlord', 'Li <li@example.com>;role=Tenant'];
-  await run(words`templates list`);
+  terminal.write('\u001b[2m# Send a lease, watch it being signed, and download it\u001b[0m\r\n');
+  await take(READ_MS);
   await run(
     words`envelopes create --template tmpl_lease --send ${people.flatMap((signer) => ['--signer', signer])}`,
   );
@@ -62,7 +63,10 @@ export async function recordTour(shell) {
   await writeFile(join(FOLDER, 'tour.svg'), filmOf(frames));
 }
 
-/** Puts the screens side by side on a strip that moves behind the window. Each distinct line is drawn only once. */
+/**
+ * Puts the screens side by side on a strip that moves behind the window. Each distinct line is drawn only once. Without
+ * animation, the last screen is shown.
+ */
 function filmOf(frames) {
   const width = widthOf(COLUMNS);
   const ids = new Map();
@@ -86,10 +90,10 @@ function filmOf(frames) {
     '<style>',
     `@keyframes play{${steps.join('')}}`,
     `.film{animation:play ${(total / 1000).toFixed(1)}s steps(1,end) infinite}`,
-    `@media (prefers-reduced-motion:reduce){.film{animation:none;transform:translateX(${end}px)}}`,
+    '@media (prefers-reduced-motion:reduce){.film{animation:none}}',
     '</style>',
     `<defs>${[...ids].map(([line, id]) => `<g id="${id}">${line}</g>`).join('\n')}</defs>`,
-    `<g class="film">${screens.join('\n')}</g>`,
+    `<g class="film" transform="translate(${end} 0)">${screens.join('\n')}</g>`,
   ]);
 }
 
