@@ -5,6 +5,9 @@ import { pagePictures, reportPicture } from './pictures/pages.js';
 import { recordTour } from './pictures/recording.js';
 import { keep, shows, withShell, words } from './pictures/shell.js';
 
+const FIRST_NAMES = ['Ada', 'Bo', 'Chen', 'Elif', 'Grace', 'Hanna', 'Łukasz', 'Nikos'];
+const LAST_NAMES = ['Lovelace', 'Hopper', 'Novak', 'Garcia', 'Vogel', 'Ångström'];
+
 // Creates the pictures in docs/pictures from real commands in a terminal and real web pages, with a separate sandbox.
 await ensureBuilt();
 await withShell(recordTour);
@@ -63,9 +66,6 @@ async function bulkPicture(shell) {
   const about = 'esign bulk status: the signers in a run and their status';
   await shell.take('bulk-status', about, words`bulk status`);
 }
-
-const FIRST_NAMES = ['Ada', 'Bo', 'Chen', 'Elif', 'Grace', 'Hanna', 'Łukasz', 'Nikos'];
-const LAST_NAMES = ['Lovelace', 'Hopper', 'Novak', 'Garcia', 'Vogel', 'Ångström'];
 
 /** Late signers, and a report on two months. Advances the sandbox's clock. */
 async function followUpPictures(shell) {

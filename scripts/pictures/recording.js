@@ -6,7 +6,7 @@ import { FOLDER, flushed, words } from './shell.js';
 import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 
 const COLUMNS = 100;
-const ROWS = 16;
+const ROWS = 18;
 const KEY_MS = 20;
 /** The longest pause shown within a command. */
 const MAX_PAUSE_MS = 700;
@@ -15,7 +15,7 @@ const READ_MS = 1_500;
 const LAST_FRAME_MS = 3_000;
 const SAMPLE_MS = 30;
 const TITLE =
-  'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
+  'esign from start to finish: send a document, sign it in the sandbox, then download and verify the signed PDF';
 
 /** Records a tour, from sending to verified documents, as an animated SVG. */
 export async function recordTour(shell) {
@@ -28,35 +28,27 @@ export async function recordTour(shell) {
     if (last?.lines.join('\n') === lines.join('\n')) last.ms = Math.min(last.ms + ms, MAX_PAUSE_MS);
     else frames.push({ lines, ms });
   };
-  /** Types a command, runs it to its end, and shows its result. `meanwhile` is called while the command is running. */
-  const run = async (line, meanwhile) => {
+  /** Types a command, runs it to its end, and shows its result. */
+  const run = async (line) => {
     terminal.write('\u001b[2m$\u001b[0m ');
     for (const key of commandLine(line)) {
       terminal.write(key);
       await take(KEY_MS);
     }
     terminal.write('\r\n');
-    const done = Promise.all([shell.run(terminal, line, ROWS).ended, meanwhile?.()]);
-    const isRunning = () => Promise.race([done.then(() => false), setTimeout(SAMPLE_MS, true)]);
+    const { ended } = shell.run(terminal, line, ROWS);
+    const isRunning = () => Promise.race([ended.then(() => false), setTimeout(SAMPLE_MS, true)]);
     while (await isRunning()) await take(SAMPLE_MS);
     await take(0);
     frames.at(-1).ms += READ_MS;
   };
-  const people = ['Ada <ada@example.com>;role=Landlord', 'Li <li@example.com>;role=Tenant'];
-  terminal.write('\u001b[2m# Send a lease, watch it being signed, and download it\u001b[0m\r\n');
-  await take(READ_MS);
-  await run(
-    words`envelopes create --template tmpl_lease --send ${people.flatMap((signer) => ['--signer', signer])}`,
+  terminal.write(
+    '\u001b[2m# Send a document, sign it in the sandbox, and download the signed PDF\u001b[0m\r\n',
   );
+  await take(READ_MS);
+  await run(words`envelopes create --template tmpl_nda --send --signer ${'Ada Lovelace <ada@example.com>'}`);
   const [id] = (await shell.esign`envelopes list -q`).split('\n');
-  // Clears the screen.
-  terminal.write('\u001b[2J\u001b[H');
-  await take(KEY_MS);
-  await run(words`envelopes watch ${id} --interval 500ms`, async () => {
-    await shell.esign`sandbox sign ${id}`;
-    await setTimeout(1_200);
-    await shell.esign`sandbox sign ${id}`;
-  });
+  await run(words`sandbox sign ${id}`);
   await run(words`envelopes download ${id}`);
   await run(words`documents verify`);
   frames.at(-1).ms += LAST_FRAME_MS;
