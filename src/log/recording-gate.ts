@@ -14,7 +14,9 @@ export function recordingGate(options: RecorderOptions): OpenGate {
       const { action, effect, envelopeId, requestId, signer } = readWrite(request);
       const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
       const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
-      return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
+      const sendNow = (beforeAttempt: () => Promise<void>, onSend: () => void) =>
+        send({ ...request, beforeAttempt, onSend });
+      return recorder.record(facts, sendNow, envelopeIn);
     },
     resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),
   });
