@@ -133,6 +133,7 @@ export function withRetries(send: SendRequest, options: RetryOptions): SendReque
         if (ms === undefined || budget < 1 || !(error instanceof Error)) throw error;
         budget--;
         options.onWait?.({ ms, error });
+        request.onNothingDone?.();
         await options.clock.sleep(ms, request.signal);
       }
     }

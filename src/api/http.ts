@@ -30,9 +30,14 @@ export interface HttpRequest {
   beforeAttempt?: (() => Promise<void>) | undefined;
   /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */
   onSend?: (() => void) | undefined;
+  /** Called when an attempt certainly did nothing, and the next one waits. */
+  onNothingDone?: (() => void) | undefined;
   /** Called for every response, including refusals. */
   onResponse?: ((response: RawResponse) => void) | undefined;
 }
+
+/** What the log is called about a write. */
+export type WriteHooks = Pick<HttpRequest, 'beforeAttempt' | 'onSend' | 'onNothingDone'>;
 
 export interface HttpResponse {
   status: number;

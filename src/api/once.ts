@@ -1,5 +1,7 @@
 /** What a write may do only once, so that the log can find an earlier one. */
 export interface Once {
+  /** The ID of its entry in the log, if the caller has to recognize it. */
+  id?: string;
   /** What identifies it (`createKey`, `remindKey` in log/keys.ts). */
   key: string;
   /** Other keys whose writes count as the same one. */

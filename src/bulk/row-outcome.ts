@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
-import { markedEnvelopes } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
+import { findByRequestId } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import { contentOf } from '../log/keys.ts';
@@ -51,8 +51,8 @@ export async function resolveByLog(
   const { client, memory } = session.options;
   const { requestId } = row;
   const isOpen = write.state !== 'done';
-  // This session has searched the list since.
-  if (isOpen && session.resolvedIds.has(requestId)) {
+  // This session has searched the list since, or will not create the row again before it has.
+  if (isOpen && session.wasSearched(write)) {
     await recordAbsent(memory, write, client);
     return false;
   }
@@ -62,19 +62,13 @@ export async function resolveByLog(
   if (envelope === undefined) return false;
   // The recorded envelope may have been the second of two drafts.
   const live = isVoid(envelope)
-    ? await session.retryAfterOutage(() => findLive(session, requestId))
+    ? await session.retryAfterOutage(() => findByRequestId(client, requestId, { signal: session.signal }))
     : undefined;
   const kept = live ?? envelope;
   if (write.intent.content !== contentOf(row.envelope)) await refuseUsedId(session, row, kept.id);
   else if (isVoid(kept)) await session.failed(row, ended(requestId, kept));
   else await recordOutcome(session, row.row, kept);
   return true;
-}
-
-async function findLive({ options, signal }: BulkSession, requestId: string): Promise<Envelope | undefined> {
-  for await (const envelope of markedEnvelopes(options.client, { signal }))
-    if (requestIdOf(envelope) === requestId && !isVoid(envelope)) return envelope;
-  return undefined;
 }
 
 function ended(requestId: string | undefined, { id, status }: Envelope): ServiceError {

@@ -14,6 +14,7 @@ import {
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { contentOf, createKey } from '../log/keys.ts';
 import { mayHaveCreated } from '../log/logged-write.ts';
+import { newWriteId } from '../log/recorder.ts';
 import { resolveByLog } from './row-outcome.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
@@ -35,12 +36,12 @@ export async function createRow(session: BulkSession, row: BulkRow): Promise<boo
   const { requestId } = row;
   if (requestId === undefined) return isEnvelope(await create(session, row));
   const { memory, client } = session.options;
-  const once = { key: createKey(client.baseUrl, requestId), content: contentOf(row.envelope) };
+  const key = createKey(client.baseUrl, requestId);
   for (;;) {
-    const writes = await memory.find([once.key]);
+    const writes = await memory.find([key]);
     const first = writes.find(mayHaveCreated);
     if (first === undefined) {
-      session.resolvedIds.add(requestId);
+      const once = { id: newWriteId(), key, content: contentOf(row.envelope) };
       const created = await create(session, row, once);
       if (created !== 'superseded') return isEnvelope(created);
     } else if (await resolveByLog(session, { ...row, requestId }, first)) return false;
@@ -91,7 +92,7 @@ async function requestCreate(session: BulkSession, row: BulkRow, once?: Once): P
       return await session.request(begin, { begins: true });
     } catch (error) {
       if (isAmbiguous(error)) {
-        session.recordLostResponse();
+        session.recordLostResponse(once?.id);
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');

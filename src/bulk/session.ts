@@ -9,6 +9,7 @@ import {
   ServiceError,
   StoppedError,
 } from '../kernel/errors.ts';
+import type { LoggedWrite } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { FAILURES_ALIKE } from './defaults.ts';
 import type { RowError } from './entries.ts';
@@ -31,7 +32,6 @@ export type FailedRow = Pick<BulkRow, 'row' | 'requestId'> & { envelope?: BulkRo
 
 export interface RunOptions {
   client: Client;
-  /** The records of request IDs, for rows with their own request ID. */
   /** The log of writes, which knows the request IDs that were used on this machine. */
   memory: WriteMemory;
   /** The maximum number of concurrent requests. */
@@ -68,8 +68,11 @@ export class BulkSession {
   mayHaveDuplicates: boolean;
   /** True when the list shows new envelopes late. */
   isListLagging = false;
-  /** Request IDs for which it is known what a request without a response created, or that this request emails nobody. */
-  readonly resolvedIds = new Set<string>();
+  /**
+   * The IDs of writes in the log without a response, which a search decides before their row is created again. For those of others,
+   * with the time of the attempt that was searched for: they may attempt it again.
+   */
+  readonly #searched = new Map<string, string | undefined>();
   /** By this machine's clock, in ms. */
   readonly startedAt: number;
   /** Until when an envelope whose response was lost may appear, in ms, by this machine's clock. */
@@ -171,8 +174,18 @@ export class BulkSession {
     throw new Stopped();
   }
 
-  /** Records that the response to a create was lost. */
-  recordLostResponse(): void {
+  /** Records that the list shows the results of these writes. */
+  markSearched(writes: readonly LoggedWrite[]): void {
+    for (const { intent } of writes) this.#searched.set(intent.id, intent.at);
+  }
+
+  wasSearched({ intent }: LoggedWrite): boolean {
+    return this.#searched.has(intent.id) && (this.#searched.get(intent.id) ?? intent.at) === intent.at;
+  }
+
+  /** Records that the response to a create was lost. `writeId`: its entry in the log, if it has one. */
+  recordLostResponse(writeId: string | undefined): void {
+    if (writeId !== undefined) this.#searched.set(writeId, undefined);
     this.mayHaveDuplicates = true;
     this.#lostAt = this.options.client.clock.now();
   }

@@ -1,5 +1,5 @@
 import type { OnSearchStart } from '../envelopes/request-ids/search.ts';
-import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
 
@@ -53,7 +53,8 @@ export async function withOutcomeCheck<T>(
   try {
     return await work({ signal, searching });
   } catch (error) {
-    if (error instanceof UnknownOutcomeError) throw withHint(error, write.hint());
+    if (error instanceof UnknownOutcomeError && !(error instanceof EarlierUnknownError))
+      throw withHint(error, write.hint());
     if (signal.aborted && !(error instanceof EsignError) && !json)
       context.terminal.notice('Stopped before anything was sent.');
     throw error;

@@ -13,11 +13,11 @@ import {
   UnknownOutcomeError,
   UsageError,
 } from '../kernel/errors.ts';
-import { isTerminal, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
-import { mayHaveCreated } from '../log/logged-write.ts';
+import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { findInterrupted, resolveEarlier } from './earlier-create.ts';
+import { findInterrupted, hasEnded, resolveEarlier } from './earlier-create.ts';
 import { requestIdOf } from './markers.ts';
 import { hasSameContent } from './request-ids/same-content.ts';
 import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
@@ -131,7 +131,7 @@ async function findEarlier(
   if (first !== undefined) {
     const envelope = await resolveEarlier(client, first, { requestId, ...options });
     if (envelope === undefined) return 'look again';
-    if (first.intent.content !== once.content) throw idUsed(requestId, envelope);
+    if (!isSameContent(first, once.content, envelope, body)) throw idUsed(requestId, envelope);
     return { envelope: refuseEnded(envelope, requestId) };
   }
   if (resumesInterrupted) {
@@ -143,6 +143,16 @@ async function findEarlier(
   if (found === undefined || (options.ignoresVoid && isVoid(found))) return undefined;
   if (!hasSameContent(found, body)) throw idUsed(requestId, found);
   return { envelope: refuseEnded(found, requestId) };
+}
+
+/** Writes of `api` have no content in the log, so their envelope is compared. */
+function isSameContent(
+  { intent }: LoggedWrite,
+  content: string,
+  envelope: Envelope,
+  body: CreateEnvelopeBody,
+): boolean {
+  return intent.content === undefined ? hasSameContent(envelope, body) : intent.content === content;
 }
 
 interface Earlier {
@@ -271,11 +281,10 @@ function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUse
 
 /** @throws ServiceError INVALID_STATE when nobody can sign the envelope anymore, and it is not completed. */
 function refuseEnded(envelope: Envelope, requestId: string): Envelope {
-  const status = envelope.status ?? '';
-  if (!isTerminal(status) || status === 'COMPLETED') return envelope;
+  if (!hasEnded(envelope)) return envelope;
   throw new ServiceError(
     'INVALID_STATE',
-    `The request ID ${requestId} belongs to ${envelope.id}, which is ${status}. Nothing was created.`,
+    `The request ID ${requestId} belongs to ${envelope.id}, which is ${envelope.status ?? ''}. Nothing was created.`,
     { status: 400, hint: 'To create a new envelope, use a different request ID.' },
   );
 }

@@ -2,9 +2,9 @@ import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { UnknownOutcomeError } from '../kernel/errors.ts';
+import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { End, Intent } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
@@ -26,7 +26,7 @@ const INTERRUPTED_MS = DAY_MS;
 /**
  * Returns the envelope of an earlier create in the log, after resolving its outcome if that isn't known. Returns undefined if it
  * has none: the log then shows it as absent, and the next look doesn't count it.
- * @throws UnknownOutcomeError if it isn't in the list, but that proves nothing, because the service shows no request IDs.
+ * @throws EarlierUnknownError if it isn't in the list, but that proves nothing, because the service shows no request IDs.
  */
 export async function resolveEarlier(
   client: Client,
@@ -128,18 +128,18 @@ async function currentState(memory: WriteMemory, { id, key = '' }: Intent): Prom
 
 async function end(
   memory: WriteMemory,
-  { id, key, content }: Intent,
+  { id, key }: Intent,
   type: End['type'],
   { clock, serviceClock }: Client,
   envelopeIds?: string[],
 ): Promise<void> {
   const at = new Date(clock.now()).toISOString();
   const serviceAt = new Date(serviceClock.now()).toISOString();
-  await memory.append([{ type, id, at, serviceAt, key, content, ...(envelopeIds ? { envelopeIds } : {}) }]);
+  await memory.append([{ type, id, at, serviceAt, key, ...(envelopeIds ? { envelopeIds } : {}) }]);
 }
 
-function notProven(requestId: string): UnknownOutcomeError {
-  return new UnknownOutcomeError(
+function notProven(requestId: string): EarlierUnknownError {
+  return new EarlierUnknownError(
     `An earlier request with the request ID ${requestId} may have created an envelope. The service shows no request IDs, so esign can't find out, and created nothing now.`,
     {
       hint: `Look for it with \`${command('envelopes', 'list')}\`. If it doesn't exist, use a new --request-id.`,
@@ -162,12 +162,18 @@ export async function findInterrupted(
   const recent = writes.filter(
     ({ intent }) => intent.body === body && Math.abs(now - Date.parse(intent.at)) < INTERRUPTED_MS,
   );
-  for (const { intent } of recent.toReversed()) {
-    const write = await currentState(options.memory, intent);
-    const requestId = intent.requestId ?? '';
-    if (requestId === '' || (write?.state !== 'open' && write?.state !== 'unknown')) continue;
+  const current = await options.memory.find(recent.flatMap(({ intent }) => intent.key ?? []));
+  for (const write of current.toReversed()) {
+    const requestId = write.intent.requestId ?? '';
+    if (requestId === '' || (write.state !== 'open' && write.state !== 'unknown')) continue;
     const envelope = await resolveEarlier(client, write, { requestId, ...options });
-    if (envelope !== undefined) return envelope;
+    // Nobody can sign one that was canceled, declined, or expired since, so another one may be created.
+    if (envelope !== undefined && !hasEnded(envelope)) return envelope;
   }
   return undefined;
+}
+
+/** Returns true if nobody can sign the envelope anymore, and it is not completed. */
+export function hasEnded({ status }: Envelope): boolean {
+  return isTerminal(status ?? '') && status !== 'COMPLETED';
 }

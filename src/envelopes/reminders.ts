@@ -55,7 +55,7 @@ export async function remindWithGap(
           once: onceFor(client, id, gapMs, envelope.signers),
         })
       : await remindEach(client, envelope, due, gapMs, signal);
-    return { ...acted, signers: due };
+    return { signers: due, ...acted };
   } catch (error) {
     if (!(error instanceof SupersededError)) throw error;
     throw recently(times, id, due, gapMs, now);
@@ -68,17 +68,25 @@ async function remindEach(
   due: readonly Signer[],
   gapMs: number,
   signal: AbortSignal | undefined,
-): Promise<ActionResult> {
+): Promise<ActionReport> {
   const { id } = envelope;
   let acted: ActionResult = { envelope, by: 'reply' };
+  const signers: Signer[] = [];
+  let superseded: Error | undefined;
   for (const [index, one] of due.entries()) {
     if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
-    acted = await remindEnvelope(client, id, idOf(one), {
-      signal,
-      once: onceFor(client, id, gapMs, [], idOf(one)),
-    });
+    const once = onceFor(client, id, gapMs, [], idOf(one));
+    try {
+      acted = await remindEnvelope(client, id, idOf(one), { signal, once });
+      signers.push(one);
+    } catch (error) {
+      // Another process reminded this signer; the others are still due.
+      if (!(error instanceof SupersededError)) throw error;
+      superseded = error;
+    }
   }
-  return acted;
+  if (superseded !== undefined && signers.length === 0) throw superseded;
+  return { ...acted, signers };
 }
 
 /**
@@ -91,7 +99,9 @@ export function findDue(
   { id, signers, gapMs }: Reminder,
   now: number,
 ): { due: Signer[]; skip: RemindedRecentlyError | undefined; hasRecent: boolean } {
-  const pending = signers?.flatMap((one) => signersNamed(envelope, one)) ?? whoseTurn(envelope);
+  const named = signers?.flatMap((one) => signersNamed(envelope, one));
+  // An ID and an address may name the same signer.
+  const pending = named === undefined ? whoseTurn(envelope) : [...new Set(named)];
   const tooSoon = (one: Signer) => {
     const last = times.lastOf(id, idOf(one));
     return gapMs > 0 && last !== undefined && now - last.at < gapMs;

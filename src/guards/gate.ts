@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import type { HttpRequest, HttpResponse, SendRequest } from '../api/http.ts';
+import type { HttpRequest, HttpResponse, SendRequest, WriteHooks } from '../api/http.ts';
 import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import {
   type OpenGate,
@@ -109,8 +109,7 @@ class GuardedGate {
     await beginRun?.();
     // The rows of a run are in its journal. Those that may happen only once are in the log as well.
     const isRecorded = beginRun === undefined || request.once !== undefined;
-    const sendNow = (beforeAttempt?: () => Promise<void>, onSend?: () => void) =>
-      send({ ...request, beforeAttempt, onSend });
+    const sendNow = (hooks: WriteHooks = {}) => send({ ...request, ...hooks });
     const reply = await (isRecorded ? this.recorder.record(facts, sendNow, envelopeIn) : sendNow());
     const id = envelopeId ?? envelopeIn(reply);
     if (id !== undefined && hasLimits(this.#options.guards)) {

@@ -184,6 +184,9 @@ export class BadResponseError extends EsignError {
 export const UnknownOutcomeError = errorClass('UnknownOutcomeError', 'UNKNOWN_OUTCOME');
 export type UnknownOutcomeError = InstanceType<typeof UnknownOutcomeError>;
 
+/** An earlier write may have been done, and nothing can show it. Running the same command again doesn't help. */
+export class EarlierUnknownError extends UnknownOutcomeError {}
+
 export type StorageErrorCode =
   | 'STORAGE_NOT_CONFIGURED'
   | 'STORAGE_CREDENTIALS'

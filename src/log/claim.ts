@@ -33,9 +33,7 @@ export async function claim(
     (one, index) => one.intent.id !== intent.id && counts(one) && (index < at || one.file > file),
   );
   if (rival === undefined) return undefined;
-  const { id, at: time, serviceAt, action, key, content } = intent;
-  await memory.append([
-    { type: 'refused', id, at: time, serviceAt, action, key, content, error: 'SUPERSEDED' },
-  ]);
+  const { id, at: time, serviceAt, action, key } = intent;
+  await memory.append([{ type: 'refused', id, at: time, serviceAt, action, key, error: 'SUPERSEDED' }]);
   return rival;
 }

@@ -25,7 +25,7 @@ export function logFolder(stateDir: string): string {
 }
 
 /** Returns the names of the log's files, oldest first. */
-export async function logFiles(folder: string): Promise<string[]> {
+async function logFiles(folder: string): Promise<string[]> {
   const names = await ifExists(readdir(folder));
   return (names ?? []).filter((name) => NAME.test(name)).sort();
 }
@@ -41,6 +41,10 @@ export class LogFolder implements WriteMemory {
   /** The write of the waiting records. It begins after the previous write. */
   #next: Promise<void> | undefined;
   #last: Promise<void> = Promise.resolve();
+  /** The same for reading: the hashes that are looked for, and the reading that begins after the current one. */
+  #wanted: string[] = [];
+  #nextReading: Promise<FoundRecord[]> | undefined;
+  #lastReading: Promise<unknown> = Promise.resolve();
 
   get place(): string {
     return this.#folder;
@@ -66,23 +70,22 @@ export class LogFolder implements WriteMemory {
     return this.#next;
   }
 
+  /** Calls that wait at the same time share one reading. */
   async find(hashes: readonly string[]): Promise<LoggedWrite[]> {
-    const list = new WriteList();
-    const linesOf =
-      hashes.length > MANY
-        ? linesWithKeys(new Set(hashes))
-        : linesWithParts(hashes.map((hash) => `"${hash}"`));
-    const names = await logFiles(this.#folder).catch((error: unknown) => {
-      throw unreadable(this.#folder, error);
+    for (const hash of hashes) this.#wanted.push(hash);
+    this.#nextReading ??= this.#lastReading.then(() => {
+      const wanted = this.#wanted;
+      this.#wanted = [];
+      this.#nextReading = undefined;
+      return recordsWith(this.#folder, wanted);
     });
-    for (const name of names) {
-      await eachBlock(join(this.#folder, name), (block) => {
-        for (const line of linesOf(block)) {
-          const record = readRecord(line.toString('utf8'));
-          if (record !== undefined) list.take(record, name);
-        }
-      });
-    }
+    const reading = this.#nextReading;
+    this.#lastReading = reading.catch(() => undefined);
+    const own = new Set(hashes);
+    const list = new WriteList();
+    for (const { record, file } of await reading)
+      if (own.has(record.key ?? '') || (record.type === 'intent' && own.has(record.body ?? '')))
+        list.take(record, file);
     return list.writes;
   }
 
@@ -117,7 +120,7 @@ export class LogFolder implements WriteMemory {
 }
 
 /** Calls `take` with blocks of whole lines, which are only valid until it returns. */
-export async function eachBlock(path: string, take: (block: Buffer) => void): Promise<void> {
+async function eachBlock(path: string, take: (block: Buffer) => void): Promise<void> {
   const file = await ifExists(open(path, 'r'));
   if (file === undefined) return;
   try {
@@ -141,6 +144,39 @@ export async function eachBlock(path: string, take: (block: Buffer) => void): Pr
   } finally {
     await file.close();
   }
+}
+
+/** A record with the name of its file. */
+interface FoundRecord {
+  record: LogRecord;
+  file: string;
+}
+
+/** Reads the records whose lines `linesOf` yields, in the order of the log. Other processes may be writing to it. */
+export async function readRecords(
+  folder: string,
+  linesOf: (block: Buffer) => Iterable<Buffer>,
+): Promise<FoundRecord[]> {
+  const found: FoundRecord[] = [];
+  try {
+    for (const file of await logFiles(folder))
+      await eachBlock(join(folder, file), (block) => {
+        for (const line of linesOf(block)) {
+          const record = readRecord(line.toString('utf8'));
+          if (record !== undefined) found.push({ record, file });
+        }
+      });
+  } catch (error) {
+    throw unreadable(folder, error);
+  }
+  return found;
+}
+
+function recordsWith(folder: string, hashes: readonly string[]): Promise<FoundRecord[]> {
+  return readRecords(
+    folder,
+    hashes.length > MANY ? linesWithKeys(new Set(hashes)) : linesWithParts(hashes.map((hash) => `"${hash}"`)),
+  );
 }
 
 /** Returns a function that yields the lines of a block that contain one of the parts, in their order. */
@@ -174,7 +210,7 @@ function lineFrom(block: Buffer, start: number): Buffer {
 }
 
 /** Returns the error for a log that can't be read, such as another user's. */
-export function unreadable(folder: string, error: unknown): unknown {
+function unreadable(folder: string, error: unknown): unknown {
   if (codeOf(error) === undefined) return error;
   return new UsageError(`Can't read the log in ${folder} (${diskReason(error)}).`, {
     cause: error,

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import { eachBlock, linesWithParts, logFiles, unreadable } from './log-folder.ts';
+import { linesWithParts, readRecords } from './log-folder.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
-import { readRecord } from './records.ts';
 
 const REMINDERS = ['"action":"remind"'];
 
@@ -18,17 +16,6 @@ export async function readReminders(folder: string, baseUrl: string): Promise<Lo
 
 async function read(folder: string, parts: readonly string[]): Promise<LoggedWrite[]> {
   const list = new WriteList();
-  const linesOf = linesWithParts(parts);
-  try {
-    for (const name of await logFiles(folder))
-      await eachBlock(join(folder, name), (block) => {
-        for (const line of linesOf(block)) {
-          const record = readRecord(line.toString('utf8'));
-          if (record !== undefined) list.take(record, name);
-        }
-      });
-  } catch (error) {
-    throw unreadable(folder, error);
-  }
+  for (const { record, file } of await readRecords(folder, linesWithParts(parts))) list.take(record, file);
   return list.writes;
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { WriteHooks } from '../api/http.ts';
 import type { Once } from '../api/once.ts';
 import type { RunEnd } from '../api/write-gate.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, isAmbiguous, SupersededError } from '../kernel/errors.ts';
 import { claim } from './claim.ts';
+import { createKey, remindKey } from './keys.ts';
 import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
 import type { End, Intent } from './records.ts';
 import type { WriteMemory } from './write-memory.ts';
@@ -32,6 +34,8 @@ export interface WriteFacts {
   once?: Once | undefined;
 }
 
+/** Enough for a slow disk, however short the time limit of a request is, in ms. */
+const MIN_START_MS = 5_000;
 /** The form of the service's IDs and codes. Anything else is not stored in the log. */
 const ID = /^[\w.:~-]{1,128}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
@@ -39,44 +43,51 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** Records each write before every attempt to send it, and again when its outcome is known. */
 export class LogRecorder {
   readonly #options: RecorderOptions;
+  /** The longest time from an intent to its request, in ms. */
+  readonly #startMs: number;
   /** Writes whose response was lost, by request ID or envelope ID. */
   readonly #incomplete = new Map<string, Intent>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#startMs = Math.max(options.timeoutMs, MIN_START_MS);
   }
 
   /** Records a write that a guard refused. If the log can't be written, the refusal is still reported. */
   async refused(write: WriteFacts, code: string): Promise<void> {
-    const intent = this.#intent(newId(), { ...write, once: undefined });
+    const intent = this.#intent(newWriteId(), { ...write, once: undefined });
     await this.#options.memory
       .append([intent, this.#end(intent, 'refused', { error: code })])
       .catch(() => undefined);
   }
 
   /**
-   * Sends a write between the records of its entry. `send` awaits its first argument directly before each attempt, and calls the
-   * second when the request leaves this machine. `idIn` returns the ID of the envelope in the result.
+   * Sends a write between the records of its entry. `send` calls the hooks (HttpRequest). `idIn` returns the ID of the envelope in
+   * the result.
    * @throws JournalError before anything is sent, if it can't be recorded.
    * @throws SupersededError if an earlier write has the same key. Nothing was sent then.
    */
   async record<T>(
     write: WriteFacts,
-    send: (beforeAttempt: () => Promise<void>, onSend: () => void) => Promise<T>,
+    send: (hooks: WriteHooks) => Promise<T>,
     idIn: (result: T) => string | undefined,
   ): Promise<T> {
-    const id = newId();
+    const id = write.once?.id ?? newWriteId();
     let intent: Intent | undefined;
     let isSent = false;
-    const beforeAttempt = async () => {
-      isSent = false;
-      intent = await this.#begin(id, write);
-    };
-    const onSend = () => {
-      isSent = true;
+    const hooks: WriteHooks = {
+      beforeAttempt: async () => {
+        intent = await this.#begin(id, write);
+      },
+      onSend: () => {
+        isSent = true;
+      },
+      onNothingDone: () => {
+        isSent = false;
+      },
     };
     try {
-      const result = await send(beforeAttempt, onSend);
+      const result = await send(hooks);
       if (intent !== undefined) {
         const known = intent.envelopeIds.length > 0 ? {} : { envelopeIds: knownIds([idIn(result) ?? '']) };
         await this.#complete(this.#end(intent, 'done', known));
@@ -101,15 +112,15 @@ export class LogRecorder {
   async beginRun(run: string, sends: boolean): Promise<(end: RunEnd) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
     const facts: WriteFacts = { action: 'create', effect, envelopeIds: [], requestId: undefined };
-    const intent: Intent = { ...this.#intent(newId(), facts), run };
+    const intent: Intent = { ...this.#intent(newWriteId(), facts), run };
     await this.#options.memory.append([intent]);
     return ({ outcome, error, counts }) =>
       this.#complete(this.#end(intent, outcome, { error: codeOf(error), counts }));
   }
 
-  /** Appends the intent of an attempt. It is sent at most one time limit after its `at`, so it must not take longer than that. */
+  /** Appends the intent of an attempt. An attempt begins at most `#startMs` after its `at`, so a slower disk means another try. */
   async #begin(id: string, write: WriteFacts): Promise<Intent> {
-    const { memory, clock, timeoutMs } = this.#options;
+    const { memory, clock } = this.#options;
     const { once } = write;
     for (;;) {
       const intent = this.#intent(id, write);
@@ -118,7 +129,7 @@ export class LogRecorder {
         const earlier = await claim(memory, { ...intent, key: once.key }, countsFor(once), once.otherKeys);
         if (earlier !== undefined) throw new SupersededError('The same write is already in the log.');
       }
-      if (clock.now() < Date.parse(intent.at) + timeoutMs) return intent;
+      if (clock.now() < Date.parse(intent.at) + this.#startMs) return intent;
     }
   }
 
@@ -135,10 +146,10 @@ export class LogRecorder {
       type: 'intent',
       id,
       at: new Date(now).toISOString(),
-      // The request begins up to one time limit after `at`, and ends one time limit after it began.
-      until: new Date(now + 2 * this.#options.timeoutMs).toISOString(),
+      // The request ends one time limit after it began.
+      until: new Date(now + this.#startMs + this.#options.timeoutMs).toISOString(),
       serviceAt: new Date(once?.serviceAt ?? this.#options.serviceNow()).toISOString(),
-      ...(once === undefined ? {} : { key: once.key }),
+      ...this.#keyOf({ action, envelopeIds, requestId, signerId, once }),
       ...(once?.content === undefined ? {} : { content: once.content }),
       ...(once?.body === undefined ? {} : { body: once.body }),
       action,
@@ -151,7 +162,23 @@ export class LogRecorder {
     };
   }
 
-  #end({ id, key, content, action }: Intent, type: End['type'], more: Partial<End> = {}): End {
+  /** A create with a request ID, and a reminder, can be found again, also if they were not limited to one (`api`, a program). */
+  #keyOf({
+    action,
+    envelopeIds: [envelopeId],
+    requestId,
+    signerId,
+    once,
+  }: Pick<WriteFacts, 'action' | 'envelopeIds' | 'requestId' | 'signerId' | 'once'>): { key?: string } {
+    const { baseUrl } = this.#options.facts;
+    if (once !== undefined) return { key: once.key };
+    if (action === 'create' && requestId !== undefined) return { key: createKey(baseUrl, requestId) };
+    if (action === 'remind' && envelopeId !== undefined)
+      return { key: remindKey(baseUrl, envelopeId, signerId) };
+    return {};
+  }
+
+  #end({ id, key, action }: Intent, type: End['type'], more: Partial<End> = {}): End {
     const at = new Date(this.#options.clock.now()).toISOString();
     const serviceAt = new Date(this.#options.serviceNow()).toISOString();
     return {
@@ -161,7 +188,6 @@ export class LogRecorder {
       serviceAt,
       action,
       ...(key === undefined ? {} : { key }),
-      ...(content === undefined ? {} : { content }),
       ...more,
     };
   }
@@ -182,7 +208,8 @@ function countsFor({ since }: Once): (write: LoggedWrite) => boolean {
   return since === undefined ? mayHaveCreated : (write) => mayHaveReminded(write, since);
 }
 
-function newId(): string {
+/** Returns a new ID for an entry. */
+export function newWriteId(): string {
   return `log_${randomBytes(6).toString('hex')}`;
 }
 

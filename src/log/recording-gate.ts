@@ -14,9 +14,7 @@ export function recordingGate(options: RecorderOptions): OpenGate {
       const { action, effect, envelopeId, requestId, signer } = readWrite(request);
       const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
       const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
-      const sendNow = (beforeAttempt: () => Promise<void>, onSend: () => void) =>
-        send({ ...request, beforeAttempt, onSend });
-      return recorder.record(facts, sendNow, envelopeIn);
+      return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
     },
     resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),
   });

@@ -8,13 +8,8 @@ export type LoggedAction = (typeof ACTIONS)[number];
 
 const text = z.nullable(z.string());
 
-/** What identifies a write, so that a later one can find it. */
-const identity = {
-  /** What may happen only once (`keyOf`). Writes without a key are only listed. */
-  key: z.optional(z.string()),
-  /** A hash of what the key stands for (`contentOf`). */
-  content: z.optional(z.string()),
-};
+/** What identifies a write, so that a later one can find it (log/keys.ts). Writes without a key are only listed. */
+const key = z.optional(z.string());
 
 /**
  * A write that is about to be sent. It is on disk before the request. If it was sent by this process at all, then before `until`.
@@ -28,7 +23,9 @@ const intentSchema = z.object({
   until: z.string(),
   /** By the service's clock, as far as it is known. */
   serviceAt: z.string(),
-  ...identity,
+  key,
+  /** A hash of what the key stands for (`contentOf`). */
+  content: z.optional(z.string()),
   /** A hash of everything that is sent, except the request ID. */
   body: z.optional(z.string()),
   action: z.enum(ACTIONS),
@@ -58,7 +55,7 @@ const endSchema = z.object({
   id: z.string(),
   at: z.string(),
   serviceAt: z.string(),
-  ...identity,
+  key,
   action: z.optional(z.enum(ACTIONS)),
   envelopeIds: z.optional(z.array(z.string())),
   error: z.optional(text),

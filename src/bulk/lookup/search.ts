@@ -5,6 +5,7 @@ import { hasSameContent } from '../../envelopes/request-ids/same-content.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
+import type { LoggedWrite } from '../../log/logged-write.ts';
 import { readPlan } from '../plan.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createRow } from '../row-work.ts';
@@ -76,36 +77,26 @@ async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
 const POLL_MS = 1_000;
 
 /** Waits until the list must show what was requested under these IDs. Another process may still get its response. */
-async function waitForResponses(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
+async function waitForResponses(
+  session: BulkSession,
+  { writes, msLeft }: { writes: readonly LoggedWrite[]; msLeft: number },
+): Promise<void> {
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose responses were lost.', { waitMs: msLeft });
-  for (
-    let pending = { ids, msLeft };
-    pending.msLeft > 0;
-    pending = await pendingRequests(session, pending.ids)
-  )
-    await client.clock.sleep(Math.min(POLL_MS, pending.msLeft), session.signal);
+  const keys = writes.map(({ intent }) => intent.key ?? '');
+  for (let left = msLeft; left > 0; left = (await pendingWrites(session, keys)).msLeft)
+    await client.clock.sleep(Math.min(POLL_MS, left), session.signal);
 }
 
-/**
- * Returns the request IDs under which this machine made a request without a response, and how long the list may lack the result
- * (ms).
- */
-async function pendingRequests(
+/** Returns the writes of this machine with these keys whose response is missing, and how long the list may lack their results (ms). */
+async function pendingWrites(
   session: BulkSession,
-  requestIds: readonly string[],
-): Promise<{ ids: readonly string[]; msLeft: number }> {
+  keys: readonly string[],
+): Promise<{ writes: readonly LoggedWrite[]; msLeft: number }> {
   const { client, memory } = session.options;
-  const pending = { ids: [] as string[], msLeft: 0 };
-  const byKey = new Map(requestIds.map((id) => [createKey(client.baseUrl, id), id]));
-  const writes = await memory.find([...byKey.keys()]);
-  for (const write of writes) {
-    const id = byKey.get(write.intent.key ?? '');
-    if (id === undefined || (write.state !== 'open' && write.state !== 'unknown')) continue;
-    pending.ids.push(id);
-    pending.msLeft = Math.max(pending.msLeft, msUntilCertain(write, client));
-  }
-  return pending;
+  const found = await memory.find(keys);
+  const writes = found.filter(({ state }) => state === 'open' || state === 'unknown');
+  return { writes, msLeft: writes.reduce((ms, write) => Math.max(ms, msUntilCertain(write, client)), 0) };
 }
 
 /** Returns the rows that may have an envelope that this run does not know, taking into account what was found. */
@@ -137,18 +128,17 @@ async function findDecisivePass(
 ): Promise<RunSurvey> {
   const { state } = session.run;
   const { client, observer } = session.options;
-  const pending = await pendingRequests(
-    session,
-    [...requestIds].filter(([, row]) => open.has(row)).map(([id]) => id),
-  );
+  const openIds = [...requestIds].filter(([, row]) => open.has(row)).map(([id]) => id);
+  const keys = openIds.map((id) => createKey(client.baseUrl, id));
+  const pending = await pendingWrites(session, keys);
   const isUnknown = (row: number) => open.has(row) && !state.isFinished(row) && !found.byRow.has(row);
   if (!(await createProbe(session, isUnknown))) await waitForListLag(session);
-  else if (pending.msLeft > 0) await waitForResponses(session, pending.ids, pending.msLeft);
+  else if (pending.msLeft > 0) await waitForResponses(session, pending);
   for (const [index, wait] of PASS_DELAYS_MS.entries()) {
     if (wait > 0) await client.clock.sleep(wait, session.signal);
     const pass = await session.retryAfterOutage(() => readList(session, { requestIds, complete: true }));
     if ([...state.ownEnvelopes().keys()].every((id) => pass.ids.has(id))) {
-      for (const id of pending.ids) session.resolvedIds.add(id);
+      session.markSearched(pending.writes);
       return pass;
     }
     session.isListLagging = true;

@@ -60,6 +60,7 @@ export async function planCreate(
       : [];
   const hint = () =>
     `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`;
+  const options = { requestId, rerun, resumesInterrupted: !rerun, hint };
   return {
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',
@@ -68,7 +69,7 @@ export async function planCreate(
       envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
-    act: async () => withWarning(await executeCreate(client, body, { requestId, rerun, hint }, context)),
+    act: async () => withWarning(await executeCreate(client, body, options, context)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
 import { type MarkedEnvelopesOptions, markedEnvelopes } from '../marked-envelopes.ts';
 import { requestIdOf } from '../markers.ts';
 
@@ -10,14 +11,20 @@ export type OnSearchStart = () => () => void;
 /** Pauses between searches, in ms. The last search runs when the time is up. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
+/** Returns the envelope with this request ID. One that was canceled as a draft emailed nobody, so any other one comes first. */
 export async function findByRequestId(
   client: Client,
   requestId: string,
   walk: MarkedEnvelopesOptions = {},
 ): Promise<Envelope | undefined> {
-  for await (const envelope of markedEnvelopes(client, walk))
-    if (requestIdOf(envelope) === requestId) return client.envelopes.get(envelope.id, walk.signal);
-  return undefined;
+  let found: Envelope | undefined;
+  for await (const listed of markedEnvelopes(client, walk)) {
+    if (requestIdOf(listed) !== requestId) continue;
+    const envelope = await client.envelopes.get(listed.id, walk.signal);
+    if (!isVoid(envelope)) return envelope;
+    found ??= envelope;
+  }
+  return found;
 }
 
 /**
