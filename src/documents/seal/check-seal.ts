@@ -59,13 +59,13 @@ const NONE: Seal = {
 /**
  * Checks the seal of an open file: the last signature that isn't a timestamp. Returns null for a file that isn't a PDF and contains no
  * signature.
- * @throws the system's error if the file can't be read.
+ * @throws the system's error if the file can't be read, or an AbortError.
  */
-export async function checkSeal(file: number): Promise<CheckedSeal | null> {
+export async function checkSeal(file: number, signal?: AbortSignal): Promise<CheckedSeal | null> {
   try {
     const { size } = fstatSync(file);
     const ranges = await signatureRangesIn(file, size);
-    if (isPdf(file)) return await check(file, ranges, size);
+    if (isPdf(file)) return await check(file, ranges, size, signal);
     if (ranges.length === 0) return null;
     throw unreadable('the file does not begin like a PDF');
   } catch (error) {
@@ -75,10 +75,20 @@ export async function checkSeal(file: number): Promise<CheckedSeal | null> {
   }
 }
 
-async function check(file: number, ranges: readonly SignatureRange[], size: number): Promise<CheckedSeal> {
+async function check(
+  file: number,
+  ranges: readonly SignatureRange[],
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<CheckedSeal> {
   if (ranges.length === 0) return { seal: NONE, signer: null };
-  const sealed = await lastSignature(file, ranges);
-  const others = await othersOf(file, ranges, sealed?.range.end ?? 0);
+  const decode: Decode = async (range) => {
+    // Decoding can take most of a second. Other work of the process gets a turn before.
+    await setImmediate(undefined, { signal });
+    return openSignedData(signatureIn(file, range));
+  };
+  const sealed = await lastSignature(ranges, decode);
+  const others = await othersOf(ranges, sealed?.range.end ?? 0, decode);
   if (sealed === undefined) {
     const reason = 'The file has only a timestamp, which is not a seal.';
     return { seal: { ...NONE, reason, others }, signer: null };
@@ -105,16 +115,18 @@ async function check(file: number, ranges: readonly SignatureRange[], size: numb
   return { seal, signer: content };
 }
 
+type Decode = (range: SignatureRange) => Promise<SignedData>;
+
 /**
  * Returns the last signature that isn't a timestamp; undefined if there are only timestamps.
  * @throws UnreadableSignatureError if it is neither: it may be the one that a reader shows.
  */
 async function lastSignature(
-  file: number,
   ranges: readonly SignatureRange[],
+  decode: Decode,
 ): Promise<{ range: SignatureRange; data: SignedData } | undefined> {
   for (const range of ranges.toReversed()) {
-    const data = await signedDataIn(file, range);
+    const data = await decode(range);
     if (data.kind === 'signature') return { range, data };
   }
   return undefined;
@@ -122,33 +134,27 @@ async function lastSignature(
 
 /** Returns the signatures other than the seal, which ends at `sealedEnd`. All after it are timestamps. */
 async function othersOf(
-  file: number,
   ranges: readonly SignatureRange[],
   sealedEnd: number,
+  decode: Decode,
 ): Promise<OtherSignature[]> {
   const others: OtherSignature[] = [];
   for (const range of ranges) {
     const { end } = range;
     if (end === sealedEnd) continue;
-    const kind = end > sealedEnd ? 'timestamp' : await kindOf(file, range);
+    const kind = end > sealedEnd ? 'timestamp' : await kindOf(range, decode);
     others.push({ kind, end, state: 'not checked' });
   }
   return others;
 }
 
-async function kindOf(file: number, range: SignatureRange): Promise<OtherSignature['kind']> {
+async function kindOf(range: SignatureRange, decode: Decode): Promise<OtherSignature['kind']> {
   try {
-    return (await signedDataIn(file, range)).kind;
+    return (await decode(range)).kind;
   } catch (error) {
     if (error instanceof UnreadableSignatureError) return 'unknown';
     throw error;
   }
-}
-
-/** Decodes a signature, which can take most of a second. Other work of the process gets a turn before. */
-async function signedDataIn(file: number, range: SignatureRange): Promise<SignedData> {
-  await setImmediate();
-  return openSignedData(signatureIn(file, range));
 }
 
 async function digestOf(

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cmsOf, makeSealer, plainPdf, sealed, timestamped, withSignature } from '../../support/sealing.ts';
 import { gapIn } from './forgeries.ts';
-import { sealOf, stateOf } from './seal-of.ts';
+import { checkedSealOf, sealOf, stateOf } from './seal-of.ts';
 
 /*
  * Anyone can make a file that takes long to check. These tests count reads and the turns of other work, because times depend on the
@@ -33,6 +33,9 @@ afterEach(() => {
 });
 
 const bytesRead = () => readsSoFar().reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The digits of a file's last signature are read from behind the bracket only to be decoded. */
+const readsOfDigits = (pdf: Buffer) => readsSoFar().filter(({ at }) => at === gapIn(pdf).from + 1);
 
 /** Counts the turns that other work gets during an operation. */
 async function turnsDuring(operation: Promise<unknown>): Promise<number> {
@@ -115,11 +118,7 @@ describe('a check for seals', () => {
       state: 'intact',
       others: [{ kind: 'timestamp' }, { kind: 'timestamp' }, { kind: 'timestamp' }],
     });
-    // The digits are read from behind the bracket, only to be decoded.
-    for (const pdf of [early, own, later, last]) {
-      const digits = gapIn(pdf).from + 1;
-      expect(readsSoFar().filter(({ at }) => at === digits)).toHaveLength(1);
-    }
+    for (const pdf of [early, own, later, last]) expect(readsOfDigits(pdf)).toHaveLength(1);
   });
 
   it('lets other work run before each signature is decoded', async () => {
@@ -129,5 +128,11 @@ describe('a check for seals', () => {
     const [one, three] = [await turnsDuring(sealOf(early)), await turnsDuring(sealOf(last))];
     // Two more signatures are found, and decoded.
     expect(three - one).toBe(4);
+  });
+
+  it('decodes no signature after it was aborted', async () => {
+    const pdf = timestamped(await makeSealer({ name: 'Times' }), plainPdf());
+    await expect(checkedSealOf(pdf, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    expect(readsOfDigits(pdf)).toHaveLength(0);
   });
 });
