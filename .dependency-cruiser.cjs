@@ -65,6 +65,7 @@ const bundled = [
   'hono',
   'ora',
   'pkijs',
+  'numfmt',
   'sax',
   'string-width',
   'undici',

@@ -6,6 +6,7 @@ import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
+import { isSamePath } from '../../webhooks/receive/path.ts';
 import { downloadDocuments } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
@@ -84,7 +85,7 @@ function refuseLoop(
   const isOwn = (text: string) => {
     const url = new URL(text);
     const isHere = isLoopback(url) || url.hostname === host || url.hostname === '0.0.0.0';
-    return isHere && Number(url.port || 80) === port && url.pathname.replace(/\/$/, '') === path;
+    return isHere && Number(url.port || 80) === port && isSamePath(url.pathname, path);
   };
   if (forwardTo.some(isOwn))
     throw new UsageError("--forward-to is the listener's own address.", {
