@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import type { IndexScope } from '../envelope-index/index-writer.ts';
+import type { IndexScope } from '../catalog/index/index-writer.ts';
 import { shortDigest } from '../kernel/digest.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { parseJson } from '../kernel/json.ts';

@@ -18,9 +18,9 @@ import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { findInterrupted, hasEnded, resolveEarlier } from './earlier-create.ts';
-import { requestIdOf } from './markers.ts';
-import { hasSameContent } from './request-ids/same-content.ts';
-import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
+import { requestIdOf } from '../catalog/markers.ts';
+import { hasSameContent } from './same-content.ts';
+import { type OnSearchStart, searchUntilListed } from '../catalog/find-by-request-id.ts';
 import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 
 export interface Created {

@@ -8,8 +8,8 @@ import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { End, Intent } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { readIfExists } from './marked-envelopes.ts';
-import { findByRequestId, type OnSearchStart } from './request-ids/search.ts';
+import { readIfExists } from '../catalog/marked-envelopes.ts';
+import { findByRequestId, type OnSearchStart } from '../catalog/find-by-request-id.ts';
 
 interface ResolveOptions {
   memory: WriteMemory;

@@ -3,7 +3,7 @@ import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { DAY_MS, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
-import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './defaults.ts';
+import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './listen-limits.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';

@@ -9,8 +9,8 @@ import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.t
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
 import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
-import type { RunOptions } from '../../src/bulk/session.ts';
-import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
+import type { RunOptions } from '../../src/bulk/run-session.ts';
+import { findIdentifiedRows } from '../../src/bulk/commands/skipped-rows.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { clientFor } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectShell, SCRIPTS } from '../../src/commands/autocomplete/command.ts';
+import { detectShell, SCRIPTS } from '../../src/completion/commands/autocomplete.ts';
 import { quoteForBash, quoteForPowerShell, readTyped } from '../../src/completion/shells.ts';
 import { hasBash } from '../support/system.ts';
 

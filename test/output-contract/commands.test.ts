@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitsOf } from '../../src/cli/describe/print.ts';
+import { exitsOf } from '../../src/assistants/describe-commands.ts';
 import { type CommandFacts, readCommandTree } from '../../src/completion/commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';

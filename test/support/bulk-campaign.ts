@@ -8,7 +8,7 @@ import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.t
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
-import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
+import { findIdentifiedRows } from '../../src/bulk/commands/skipped-rows.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { RUN_KEY } from '../../src/kernel/vocabulary.ts';
