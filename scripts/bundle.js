@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '..');
 /** The commands that scripts may run thousands of times. They need only the first file. */
 const FIRST = /^(templates|profiles|envelopes (get|list|create|send|cancel|remind))\b/;
 /** Modules that nearly all of these commands import late, and completion, which runs on every Tab. */
-const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts', 'completion/commands/complete-line.ts'];
+const ALSO_FIRST = ['api/client.ts', 'cli/completion/cache.ts', 'cli/completion/complete-line.ts'];
 /** Entry points that no module imports: code loaded by oclif or other programs, and the code of threads. */
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',

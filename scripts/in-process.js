@@ -18,7 +18,12 @@ export async function setup() {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    entryPoints: [join(root, 'src/program.ts')],
+    // The tests evaluate it with `exports` alone.
+    stdin: {
+      contents: `Object.assign(exports, require('./program.ts'))`,
+      resolveDir: join(root, 'src'),
+      sourcefile: 'start.js',
+    },
     outfile: IN_PROCESS_BUNDLE,
     define: {
       'import.meta.dirname': '__dirname',

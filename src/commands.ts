@@ -3,7 +3,7 @@ import type { LoadCommand } from './cli/boot/installation.ts';
 /** Every command by its words, with the file that runs it. A file is loaded when its command runs. */
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   api: () => import('./api/commands/api.ts'),
-  autocomplete: () => import('./completion/commands/autocomplete.ts'),
+  autocomplete: () => import('./cli/completion/autocomplete.ts'),
   'bulk create': () => import('./bulk/commands/create.ts'),
   'bulk export': () => import('./bulk/commands/export.ts'),
   'bulk list': () => import('./bulk/commands/list.ts'),

@@ -8,6 +8,6 @@ export function main(argv: string[], root: string): Promise<void> {
 
 /** Prints the completions of a word, as the shells' scripts ask for them: `__complete` and what follows. */
 export async function complete(words: readonly string[], root: string): Promise<void> {
-  const completion = await import('./completion/commands/complete-line.ts');
+  const completion = await import('./cli/completion/complete-line.ts');
   completion.main(words, root);
 }

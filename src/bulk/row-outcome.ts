@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
-import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
-import { requestIdOf } from '../catalog/markers.ts';
 import { findByRequestId } from '../catalog/find-by-request-id.ts';
+import { requestIdOf } from '../catalog/markers.ts';
+import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import { contentOf } from '../log/keys.ts';

@@ -11,11 +11,11 @@ import {
 } from '../kernel/errors.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { FAILURES_ALIKE } from './run-limits.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
 import { type RowResult, resultOf, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
+import { FAILURES_ALIKE } from './run-limits.ts';
 import type { SecondEnvelope } from './run-state.ts';
 import type { OpenRun } from './runs.ts';
 

@@ -11,8 +11,8 @@ import { readPlan } from './plan-run.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
-import type { OpenRun } from './runs.ts';
 import { BulkSession, type RunOptions } from './run-session.ts';
+import type { OpenRun } from './runs.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `paused`: the rows of `--first` are done. */
 export type Ending =

@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
+import { isTerminal } from '../kernel/vocabulary.ts';
 import type { EnvelopeIndex, RefreshOptions } from './index/envelope-index.ts';
 import type { IndexedEnvelope, Snapshot } from './index/snapshot.ts';
 import { type Selection, selectionFilter } from './select.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
 
 export interface AccountOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   selection: Selection;

@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
-import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { markerOf } from '../catalog/markers.ts';
+import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { findSigners } from './named-signer.ts';
 import { byPrecedence, replacedBy } from './replace/find-replacement.ts';
 

@@ -1,4 +1,4 @@
-import { safeLine } from '../output/text.ts';
+import { safeLine } from '../kernel/text/safe-text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

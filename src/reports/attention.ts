@@ -2,8 +2,8 @@ import type { Envelope } from '../api/schemas.ts';
 import { replacedBy } from '../envelopes/replace/find-replacement.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
-import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './usual-times.ts';
 import type { LateTurn } from './late-turns.ts';
+import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './usual-times.ts';
 
 /** An envelope that needs attention. */
 interface NamedEnvelope {

@@ -1,11 +1,11 @@
 import type { Envelope } from '../api/schemas.ts';
+import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { hasOpened } from '../kernel/vocabulary.ts';
 import { scanEvents } from '../webhooks/journal/event-journal.ts';
 import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
-import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
 import { TurnHistory, type UsualTime } from './turn-history.ts';
 
 interface OpenTurn {

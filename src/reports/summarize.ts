@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
+import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
 import { type Attention, AttentionList } from './attention.ts';
 import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
 import { LateTurns } from './late-turns.ts';

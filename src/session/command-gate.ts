@@ -1,17 +1,17 @@
 import { isLoopback } from '../api/base-url.ts';
 import type { OpenGate } from '../api/write-gate.ts';
-import { guardedGate, readOnlyGate } from '../profiles/guards/gate.ts';
-import { combineGuards, type Guards } from '../profiles/guards/guards.ts';
-import { readPolicy } from '../profiles/guards/policy.ts';
+import type { CommandTerminal } from '../cli/terminal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/files/paths.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
 import { NO_MEMORY } from '../log/write-memory.ts';
+import { guardedGate, readOnlyGate } from '../profiles/guards/gate.ts';
+import { combineGuards, type Guards } from '../profiles/guards/guards.ts';
+import { readPolicy } from '../profiles/guards/policy.ts';
 import { requireConnection, type Settings } from '../profiles/resolve.ts';
 import type { SandboxControl } from '../sandbox/control/control-client.ts';
-import type { CommandTerminal } from '../cli/terminal.ts';
 
 /** The parts of a session that are needed here. The session itself can't be imported, because it loads this module. */
 interface Connection {

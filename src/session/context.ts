@@ -1,6 +1,6 @@
 import type { Interrupt } from '../cli/interrupt.ts';
-import type { Session, SessionFlags } from './session.ts';
 import type { CommandTerminal, TerminalFlags } from '../cli/terminal.ts';
+import type { Session, SessionFlags } from './session.ts';
 
 export type CommonFlags = SessionFlags & TerminalFlags;
 

@@ -1,9 +1,9 @@
-import { createRecents } from '../completion/recent.ts';
+import { StandardOutput } from '../cli/boot/standard-output.ts';
+import { createRecents } from '../cli/completion/recent.ts';
+import { type Interrupt, watchSignals } from '../cli/interrupt.ts';
 import { secretsOf } from '../kernel/process/child-environment.ts';
 import { createRedactor, type Redactor } from '../kernel/redaction.ts';
 import type { Observations } from './observations.ts';
-import { StandardOutput } from '../cli/boot/standard-output.ts';
-import { type Interrupt, watchSignals } from '../cli/interrupt.ts';
 
 /** One run of the program. Created by `main`; commands receive its parts through their context. */
 export interface Invocation {

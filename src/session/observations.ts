@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
 import type { FindSimilarIds } from '../api/resources.ts';
-import type { Recents } from '../completion/recent.ts';
 import type { Feed } from '../catalog/index/feed.ts';
 import { type IndexScope, indexPath } from '../catalog/index/index-writer.ts';
+import type { Recents } from '../cli/completion/recent.ts';
 import { stateDir } from '../kernel/files/paths.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
@@ -32,8 +32,8 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
   let asking: Promise<FindSimilarIds> | undefined;
   const load = async () => {
     const [{ createSimilarIdsFinder }, { cacheFile, readRecent }] = await Promise.all([
-      import('../completion/similar-ids.ts'),
-      import('../completion/cache.ts'),
+      import('../cli/completion/similar-ids.ts'),
+      import('../cli/completion/cache.ts'),
     ]);
     const file = scope && cacheFile(stateDir(), scope);
     return createSimilarIdsFinder(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
@@ -51,7 +51,7 @@ export async function saveObservations({ recents, scope, feed }: Observations): 
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
-    const { cacheFile, keepRecents } = await import('../completion/cache.ts');
+    const { cacheFile, keepRecents } = await import('../cli/completion/cache.ts');
     keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
   } catch {
     // The disk is full or read-only, so completion will have fewer suggestions.

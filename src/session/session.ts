@@ -1,11 +1,13 @@
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
-import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
-import type { Bucket } from '../documents/bucket/bucket.ts';
-import type { BucketExchange } from '../documents/bucket/requests.ts';
 import type { EnvelopeIndex } from '../catalog/index/envelope-index.ts';
 import { Feed } from '../catalog/index/feed.ts';
+import { type TracedRequest, traceText } from '../cli/boot/trace.ts';
+import { noteEnvelope, noteTemplate } from '../cli/completion/recent.ts';
+import type { CommandTerminal } from '../cli/terminal.ts';
+import type { Bucket } from '../documents/bucket/bucket.ts';
+import type { BucketExchange } from '../documents/bucket/requests.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
@@ -15,10 +17,8 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox/control/control-client.ts';
-import { indexPathOf, scopeOf, similarIdsFinder } from './observations.ts';
-import { type TracedRequest, traceText } from '../cli/boot/trace.ts';
 import type { Invocation } from './invocation.ts';
-import type { CommandTerminal } from '../cli/terminal.ts';
+import { indexPathOf, scopeOf, similarIdsFinder } from './observations.ts';
 
 export interface SessionFlags {
   profile?: string | undefined;

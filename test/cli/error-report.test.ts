@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { errorText, reportOf } from '../../src/cli/error-report.ts';
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import {
   BadResponseError,
   NetworkError,

@@ -11,8 +11,8 @@ import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replac
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox/control/control-client.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { fakeClock } from './clock.ts';
 import { seeded } from './faulty-proxy.ts';
 import { gateFor, memoryOf } from './recording.ts';

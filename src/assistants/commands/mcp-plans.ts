@@ -1,6 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
-import type { Context } from '../../session/context.ts';
+import { actionContext } from '../../envelopes/commands/act-on-envelopes.ts';
+import { checkSigners, confirmProblems } from '../../envelopes/commands/acting-problems.ts';
+import { withWarning } from '../../envelopes/commands/create/created-text.ts';
+import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
+import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
+import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
+import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
+import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
@@ -8,14 +15,7 @@ import { type ActionContext, type EnvelopeAction, planAction as plan } from '../
 import { sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
-import { actionContext } from '../../envelopes/commands/act-on-envelopes.ts';
-import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
-import { withWarning } from '../../envelopes/commands/create/created-text.ts';
-import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
-import { checkSigners, confirmProblems } from '../../envelopes/commands/acting-problems.ts';
-import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
-import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
-import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
+import type { Context } from '../../session/context.ts';
 
 /** Refuses problems, because MCP has no prompt. The dry run has shown what would be lost. */
 const REFUSING = { asks: false, yes: true, question: '', otherwise: 'nothing was done' };

@@ -1,12 +1,12 @@
 import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import type { Context } from '../../session/context.ts';
-import { addKnownSecrets } from '../../session/known-secrets.ts';
 import { reportOf } from '../../cli/error-report.ts';
 import { BadResponseError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
+import type { Context } from '../../session/context.ts';
+import { addKnownSecrets } from '../../session/known-secrets.ts';
 
 export type Tool = (server: McpServer, context: Context) => void;
 

@@ -1,25 +1,25 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
-import type { Context } from '../../session/context.ts';
-import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
-import { momentOf } from '../../cli/flags.ts';
-import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
-import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
-import { targetsOfIds } from '../../documents/download/targets.ts';
+import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
 import type { Selection } from '../../catalog/select.ts';
+import { momentOf } from '../../cli/flags.ts';
+import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
+import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
+import { fetchInto } from '../../documents/commands/run-download.ts';
+import { knownSigners } from '../../documents/commands/signers.ts';
+import { targetsOfIds } from '../../documents/download/targets.ts';
+import { historyReader } from '../../envelopes/commands/get-history.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS, ENVELOPE_STATUSES, LIMITS } from '../../kernel/vocabulary.ts';
+import { readLateSigners } from '../../reports/commands/late-signers.ts';
+import { readReport } from '../../reports/commands/read-report.ts';
+import type { Context } from '../../session/context.ts';
 import { findTemplate } from '../../templates/find-template.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
-import { fetchInto } from '../../documents/commands/run-download.ts';
-import { knownSigners } from '../../documents/commands/signers.ts';
-import { historyReader } from '../../envelopes/commands/get-history.ts';
-import { readLateSigners } from '../../reports/commands/late-signers.ts';
-import { readReport } from '../../reports/commands/read-report.ts';
 import {
   type Cursor,
   cursorFrom,

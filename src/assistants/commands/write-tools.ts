@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import type { Context } from '../../session/context.ts';
 import { newRequestId } from '../../envelopes/create.ts';
-import { REMINDER_GAP } from '../../envelopes/reminder-limits.ts';
 import { cancelAction, remindAction, sendAction } from '../../envelopes/plan-writes.ts';
+import { REMINDER_GAP } from '../../envelopes/reminder-limits.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import type { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
@@ -12,6 +11,7 @@ import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import type { Context } from '../../session/context.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './mcp-plans.ts';
 import { type Tool, tool } from './mcp-tool.ts';
 

@@ -1,9 +1,9 @@
-import type { RunState } from '../run-state.ts';
-import type { Context } from '../../session/context.ts';
 import { startCountdown } from '../../output/countdown.ts';
 import { plainLines, type Spinner } from '../../output/spinner.ts';
 import { truncate } from '../../output/text.ts';
 import { waitingIndicator } from '../../output/waiting-indicator.ts';
+import type { Context } from '../../session/context.ts';
+import type { RunState } from '../run-state.ts';
 import { progressText, type RunProgress } from './preflight-text.ts';
 
 const TICK_MS = 200;

@@ -1,9 +1,9 @@
-import { Roster } from '../roster/roster.ts';
-import type { Context } from '../../session/context.ts';
-import { filtersOf } from '../../catalog/commands/selection-flags.ts';
 import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
+import { filtersOf } from '../../catalog/commands/selection-flags.ts';
 import type { Moment } from '../../kernel/clock.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
+import type { Context } from '../../session/context.ts';
+import { Roster } from '../roster/roster.ts';
 
 /** Collects the signers of these templates from the local index and newer envelopes. */
 export async function collectRoster(

@@ -11,8 +11,8 @@ import {
 import { readMessage } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
-import { prepareRun, showDryRun } from './prepare-run.ts';
 import { BulkProgress } from './bulk-progress.ts';
+import { prepareRun, showDryRun } from './prepare-run.ts';
 import { bulkClient, runToCompletion } from './run-to-completion.ts';
 
 export default class BulkCreate extends EsignCommand {

@@ -1,10 +1,10 @@
-import { summaries } from '../run-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/print-list.ts';
+import { summaries } from '../run-list.ts';
 import { runList } from './preflight-text.ts';
 
 export default class BulkList extends EsignCommand {

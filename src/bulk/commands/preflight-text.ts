@@ -1,9 +1,5 @@
 import { RESERVE } from '../../api/limits.ts';
 import type { RateReading } from '../../api/rate-window.ts';
-import type { RemainingWork } from '../remaining-work.ts';
-import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../results.ts';
-import type { RunSummary } from '../run-list.ts';
-import type { RunState } from '../run-state.ts';
 import type { ItemResult } from '../../cli/batch.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
@@ -14,6 +10,10 @@ import { indented, renderPairs, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
+import type { RemainingWork } from '../remaining-work.ts';
+import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../results.ts';
+import type { RunSummary } from '../run-list.ts';
+import type { RunState } from '../run-state.ts';
 
 /** The preview of a run, shown before it starts. */
 export interface Preflight {

@@ -1,6 +1,17 @@
 import type { Client } from '../../api/client.ts';
 import { RESERVE } from '../../api/limits.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
+import { noteRefusal } from '../../cli/dry-run.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { safeBlock } from '../../output/text.ts';
+import type { Context } from '../../session/context.ts';
+import type { Session } from '../../session/session.ts';
+import type { ReadOptions } from '../../tables/table-file.ts';
 import type { Mode } from '../entries.ts';
 import { requestsFor, timeByWindow } from '../estimate.ts';
 import { type EarlierRow, NewRows } from '../lookup/earlier-rows.ts';
@@ -9,17 +20,8 @@ import { checkFile, type FileReport } from '../rows/check-file.ts';
 import { checkTemplates } from '../rows/check-templates.ts';
 import type { BulkRow, RowDefaults } from '../rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../runs.ts';
-import type { Context } from '../../session/context.ts';
-import { noteRefusal } from '../../cli/dry-run.ts';
-import { confirmed } from '../../cli/input/confirm.ts';
-import type { Session } from '../../session/session.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
-import { counted, grouped } from '../../kernel/duration.ts';
-import { UsageError } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { safeBlock } from '../../output/text.ts';
-import type { ReadOptions } from '../../tables/table-file.ts';
+import { type Preflight, preflightText, writePreflight } from './preflight-text.ts';
+import { linesOf, refused, sourceOf } from './rows-file.ts';
 import {
   findKnownRows,
   otherText,
@@ -28,8 +30,6 @@ import {
   reportKnown,
   reportNothingToDo,
 } from './skipped-rows.ts';
-import { linesOf, refused, sourceOf } from './rows-file.ts';
-import { type Preflight, preflightText, writePreflight } from './preflight-text.ts';
 
 /** A list to send, and the flags that determine what is sent, and how. */
 interface RunRequest {

@@ -1,8 +1,4 @@
-import { type RemainingWork, remainingWork } from '../remaining-work.ts';
-import type { RunState } from '../run-state.ts';
-import type { OpenRun } from '../runs.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../session/context.ts';
 import { noteRefusal } from '../../cli/dry-run.ts';
 import { dryRunFlag, latestRunArg } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
@@ -10,10 +6,14 @@ import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { counted } from '../../kernel/duration.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
+import type { Context } from '../../session/context.ts';
+import { type RemainingWork, remainingWork } from '../remaining-work.ts';
+import type { RunState } from '../run-state.ts';
+import type { OpenRun } from '../runs.ts';
 import { bulkFlags } from './bulk-flags.ts';
 import { BulkProgress } from './bulk-progress.ts';
-import { bulkClient, closingOnError, namedRun, reopenRun, runToCompletion } from './run-to-completion.ts';
 import { remainingText } from './preflight-text.ts';
+import { bulkClient, closingOnError, namedRun, reopenRun, runToCompletion } from './run-to-completion.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =

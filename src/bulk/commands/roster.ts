@@ -1,16 +1,16 @@
 import * as Flags from '@oclif/core/flags';
-import { openSource } from '../rewrite/source-file.ts';
-import { isAsked, type RosterEntry } from '../roster/roster.ts';
-import { Findings, MAX_PROBLEMS } from '../rows/check-file.ts';
-import { checkRow } from '../rows/row.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag } from '../../cli/flags.ts';
 import { type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
+import { openSource } from '../rewrite/source-file.ts';
+import { isAsked, type RosterEntry } from '../roster/roster.ts';
+import { Findings, MAX_PROBLEMS } from '../rows/check-file.ts';
+import { checkRow } from '../rows/row.ts';
 import { fileFlags, localDelimiter } from './bulk-flags.ts';
+import { collectRoster } from './collect-roster.ts';
 import { partWriter, refused, sourceOf } from './rows-file.ts';
 import { envelopeIds } from './status.ts';
-import { collectRoster } from './collect-roster.ts';
 
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';

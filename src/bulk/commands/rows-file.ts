@@ -1,10 +1,10 @@
-import type { FileReport, Findings } from '../rows/check-file.ts';
 import { streamFile } from '../../cli/input/files.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { FileSource } from '../../tables/table-file.ts';
+import type { FileReport, Findings } from '../rows/check-file.ts';
 
 /** Opens the file of rows that an argument names. `-` is stdin. */
 export function sourceOf(path: string): FileSource {

@@ -1,11 +1,11 @@
-import type { RunState } from '../run-state.ts';
+import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { markedEnvelopes } from '../../catalog/marked-envelopes.ts';
 import { isOfRun, type SelectedRun } from '../../catalog/run-members.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../../session/context.ts';
 import type { Session } from '../../session/session.ts';
-import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
+import type { RunState } from '../run-state.ts';
 
 /**
  * Finds a run by its journal on this machine (`last` is the latest one), or else by the metadata of its envelopes.

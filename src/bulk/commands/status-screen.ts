@@ -1,7 +1,3 @@
-import type { RunSummary } from '../run-list.ts';
-import type { RunState } from '../run-state.ts';
-import type { StatusLine } from '../status/run-status.ts';
-import { rowStateOf, type SignerState } from '../status/signer-states.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -9,6 +5,10 @@ import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
+import type { RunSummary } from '../run-list.ts';
+import type { RunState } from '../run-state.ts';
+import type { StatusLine } from '../status/run-status.ts';
+import { rowStateOf, type SignerState } from '../status/signer-states.ts';
 import { stateColor } from './preflight-text.ts';
 
 type Color = Parameters<Terminal['style']>[0];

@@ -1,21 +1,21 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../session/context.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
-import { searchText, selectionFlags, selectionOf } from './selection-flags.ts';
-import { searchEnvelopes } from './select-envelopes.ts';
-import type { IndexResult } from '../index/query.ts';
+import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
+import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
+import { successorOf } from '../../envelopes/commands/replace/successor.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
-import type { Selection } from '../select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { allOf, mapEach } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { isTableOutput, writeList } from '../../output/print-list.ts';
-import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
-import { successorOf } from '../../envelopes/commands/replace/successor.ts';
-import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
+import type { Context } from '../../session/context.ts';
+import type { IndexResult } from '../index/query.ts';
+import type { Selection } from '../select.ts';
 import { renderHits } from './found-table.ts';
+import { searchEnvelopes } from './select-envelopes.ts';
+import { searchText, selectionFlags, selectionOf } from './selection-flags.ts';
 
 export default class Find extends EsignCommand {
   static override summary = 'Search envelopes by signer name, email address, subject, or metadata.';

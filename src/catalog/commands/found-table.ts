@@ -1,14 +1,14 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { statusText } from '../../envelopes/commands/envelope-text.ts';
+import { inOrder, mailboxOf, nameOf, namesOf } from '../../envelopes/commands/list-table.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
-import { matchedSigners, type Selection } from '../select.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { hasOpened, hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
-import { inOrder, mailboxOf, nameOf, namesOf } from '../../envelopes/commands/list-table.ts';
-import { statusText } from '../../envelopes/commands/envelope-text.ts';
+import { matchedSigners, type Selection } from '../select.ts';
 
 /** Renders each envelope on two lines: its subject and ID, then who has signed, who it waits for, and since when. */
 export function renderHits(

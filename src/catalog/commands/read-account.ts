@@ -1,14 +1,10 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { timeOf } from '../../kernel/clock.ts';
+import type { Context } from '../../session/context.ts';
+import { type AccountEnvelopes, type AccountOptions, accountEnvelopes } from '../account-envelopes.ts';
 import { isWholeItem } from '../match.ts';
 import { RunMembers } from '../run-members.ts';
 import { completeItems, selectEnvelopes, selectionFilter } from '../select.ts';
-import { timeOf } from '../../kernel/clock.ts';
-import {
-  type AccountEnvelopes,
-  type AccountOptions,
-  accountEnvelopes,
-} from '../account-envelopes.ts';
-import type { Context } from '../../session/context.ts';
 import { fromIndex } from './select-envelopes.ts';
 
 /** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */

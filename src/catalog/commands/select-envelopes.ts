@@ -1,17 +1,13 @@
-import {
-  type EnvelopeIndex,
-  type IndexProgress,
-  IndexUnusable,
-} from '../index/envelope-index.ts';
-import { type IndexResult, queryIndex } from '../index/query.ts';
-import { isUnfiltered, newestFirst, type Selection, selectEnvelopes } from '../select.ts';
+import { type LimitFlags, limited } from '../../cli/input/limit-flags.ts';
 import { clockText, grouped } from '../../kernel/duration.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf } from '../../kernel/streams.ts';
 import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../../session/context.ts';
-import { type LimitFlags, limited } from '../../cli/input/limit-flags.ts';
+import { type EnvelopeIndex, type IndexProgress, IndexUnusable } from '../index/envelope-index.ts';
+import { type IndexResult, queryIndex } from '../index/query.ts';
+import { isUnfiltered, newestFirst, type Selection, selectEnvelopes } from '../select.ts';
 
 /** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
 export type Selected = Omit<IndexResult, 'knownAt'>;

@@ -1,8 +1,5 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
-import type { Selection } from '../select.ts';
-import { UsageError } from '../../kernel/errors.ts';
-import { folded, wordsOf } from '../../kernel/text/words.ts';
-import type { Context } from '../../session/context.ts';
+import { selectedRun } from '../../bulk/commands/selected-run.ts';
 import {
   booleanFlag,
   durationFlag,
@@ -14,7 +11,10 @@ import {
   textFlag,
 } from '../../cli/flags.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
-import { selectedRun } from '../../bulk/commands/selected-run.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { folded, wordsOf } from '../../kernel/text/words.ts';
+import type { Context } from '../../session/context.ts';
+import type { Selection } from '../select.ts';
 
 /** The argument of commands that act on envelopes, given by ID or by run. */
 export const idsOrRun = {

@@ -1,9 +1,9 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { isWholeItem, textsOf } from '../match.ts';
 import { isIntactLine, readMember } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/vocabulary.ts';
+import { isWholeItem, textsOf } from '../match.ts';
 
 /**
  * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.

@@ -1,7 +1,7 @@
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { oneSignerFilter, type Selection, selectionFilter } from '../select.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
+import { oneSignerFilter, type Selection, selectionFilter } from '../select.ts';
 import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
 import type { IndexedEnvelope } from './snapshot.ts';

@@ -1,11 +1,11 @@
 import { envelopeSchema, matches } from '../../api/schemas.ts';
-import { RunMembers } from '../run-members.ts';
-import type { Selection } from '../select.ts';
 import { isIntactLine, parseUpTo } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { entryOf, isRecord } from '../../kernel/json.ts';
 import { folded, hasWords } from '../../kernel/text/words.ts';
 import { type EnvelopeStatus, LIMITS, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { RunMembers } from '../run-members.ts';
+import type { Selection } from '../select.ts';
 import {
   type Completeness,
   ENVELOPE_AT,

@@ -3,8 +3,6 @@ import { relative, resolve } from 'node:path';
 import { EsignCommand } from '../../cli/command.ts';
 import { textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { childCommandLine } from '../child-command-line.ts';
-import { type DemoStep, type DemoSummary, runDemo } from '../steps.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -17,6 +15,8 @@ import { writeJson } from '../../output/json.ts';
 import { startSpinner } from '../../output/spinner.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import { childCommandLine } from '../child-command-line.ts';
+import { type DemoStep, type DemoSummary, runDemo } from '../steps.ts';
 
 export default class Demo extends EsignCommand {
   static override summary = 'Run an end-to-end demo: sandbox, webhooks, create, sign, watch, download.';

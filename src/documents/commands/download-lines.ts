@@ -1,11 +1,11 @@
-import type { VerifiedFile } from '../archive/verify.ts';
-import type { FileResult } from '../download/file.ts';
-import type { JudgedSeal } from '../seal/judge.ts';
 import { counted } from '../../kernel/duration.ts';
 import { bytesInWords } from '../../output/bytes.ts';
 import { withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import type { VerifiedFile } from '../archive/verify.ts';
+import type { FileResult } from '../download/file.ts';
+import type { JudgedSeal } from '../seal/judge.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
 export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {

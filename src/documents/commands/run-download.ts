@@ -3,22 +3,22 @@ import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
-import type { Context } from '../../session/context.ts';
 import { booleanFlag, durationFlag, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { DownloadFolder } from '../archive/download-folder.ts';
-import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
-import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
-import type { FileTarget, LocateOptions } from '../download/locate.ts';
-import type { CheckedFile } from '../download/seals.ts';
-import { refuseCollisions, targetsOfIds } from '../download/targets.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import { counted, durationText } from '../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../output/progress.ts';
-import { sealSourceOf } from './signers.ts';
+import type { Context } from '../../session/context.ts';
+import { DownloadFolder } from '../archive/download-folder.ts';
+import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
+import type { FileTarget, LocateOptions } from '../download/locate.ts';
+import type { CheckedFile } from '../download/seals.ts';
+import { refuseCollisions, targetsOfIds } from '../download/targets.ts';
+import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
+import { sealSourceOf } from './signers.ts';
 
 /** The flags shared by the two download commands. */
 export const downloadFlags = {

@@ -1,10 +1,10 @@
-import type { Session } from '../../session/session.ts';
-import type { SealSource } from '../download/seals.ts';
-import { readAuthorities, type TrustedSigners } from '../seal/trust.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { pinOf } from '../../profiles/resolve.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
+import type { Session } from '../../session/session.ts';
+import type { SealSource } from '../download/seals.ts';
+import { readAuthorities, type TrustedSigners } from '../seal/trust.ts';
 
 /**
  * Returns where the documents of this run come from, for checking their seals. Without a profile, or for an ephemeral sandbox, nothing is

@@ -1,11 +1,11 @@
 import { Batch, type ItemResult } from '../../cli/batch.ts';
-import type { Context } from '../../session/context.ts';
-import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/error-report.ts';
-import type { Bucket } from '../bucket/bucket.ts';
+import type { Ids } from '../../cli/input/ids.ts';
 import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
+import type { Context } from '../../session/context.ts';
+import type { Bucket } from '../bucket/bucket.ts';
 
 const CONCURRENCY = 8;
 

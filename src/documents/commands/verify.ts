@@ -2,12 +2,12 @@ import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, optionalArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { MANIFEST_NAME } from '../archive/manifest.ts';
-import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { counted } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { startSpinner } from '../../output/spinner.ts';
 import { safeLine } from '../../output/text.ts';
+import { MANIFEST_NAME } from '../archive/manifest.ts';
+import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { renderVerified } from './download-lines.ts';
 import { knownSigners } from './signers.ts';
 

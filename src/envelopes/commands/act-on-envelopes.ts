@@ -1,23 +1,10 @@
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import type { Context } from '../../session/context.ts';
 import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
 import type { Ids, SignersById } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
-import {
-  type FindSkipReasons,
-  type NamingFlags,
-  readNamedOrSelected,
-} from './named-or-selected.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { REMINDER_GAP } from '../reminder-limits.ts';
-import {
-  type ActionContext,
-  type EnvelopeAction,
-  type PlannedAction,
-  planAction,
-} from '../plan-writes.ts';
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -27,10 +14,14 @@ import { type EnvelopeStatus, hasSigned } from '../../kernel/vocabulary.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
-import { type BatchAction, forEachId } from './each-envelope.ts';
-import { nameOf } from './list-table.ts';
+import type { Context } from '../../session/context.ts';
+import { type ActionContext, type EnvelopeAction, type PlannedAction, planAction } from '../plan-writes.ts';
+import { REMINDER_GAP } from '../reminder-limits.ts';
 import { confirmProblems, type ProblemOptions, rolesReader } from './acting-problems.ts';
+import { type BatchAction, forEachId } from './each-envelope.ts';
 import { renderDone } from './envelope-text.ts';
+import { nameOf } from './list-table.ts';
+import { type FindSkipReasons, type NamingFlags, readNamedOrSelected } from './named-or-selected.ts';
 
 export interface ActCommand {
   words: readonly string[];

@@ -1,10 +1,10 @@
 import type { Template } from '../../api/schemas.ts';
-import type { Context } from '../../session/context.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
+import { type EsignError, ServiceError, UsageError } from '../../kernel/errors.ts';
+import type { Context } from '../../session/context.ts';
+import { sentRoles } from '../../templates/roles.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles } from '../completeness.ts';
 import type { EnvelopeInput } from '../create.ts';
-import { type EsignError, ServiceError, UsageError } from '../../kernel/errors.ts';
-import { sentRoles } from '../../templates/roles.ts';
 
 /** Returns a function that returns the roles of templates, each of which is read once. */
 export function rolesReader(context: Context): (templateId: string) => Promise<KnownRoles> {

@@ -1,10 +1,10 @@
+import { endRunNamed } from '../../bulk/commands/selected-run.ts';
+import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
-import { endRunNamed } from '../../bulk/commands/selected-run.ts';
+import { ServiceError } from '../../kernel/errors.ts';
 import { notToCancel } from '../left-out.ts';
 import { cancelAction } from '../plan-writes.ts';
-import { ServiceError } from '../../kernel/errors.ts';
 import { type ActCommand, act } from './act-on-envelopes.ts';
 
 export default class EnvelopesCancel extends EsignCommand {

@@ -1,11 +1,11 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
-import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
-import { readNamedOrSelected } from './named-or-selected.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
-import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
+import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
+import { readNamedOrSelected } from './named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Download the signed PDF and its certificate from your bucket.';

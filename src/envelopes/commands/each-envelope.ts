@@ -1,11 +1,9 @@
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
-import type { Context } from '../../session/context.ts';
-import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/error-report.ts';
+import type { Ids } from '../../cli/input/ids.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { withHint, withOutcomeCheck } from './write-errors.ts';
 import { listed } from '../../kernel/duration.ts';
 import {
   EsignError,
@@ -19,6 +17,8 @@ import {
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
+import type { Context } from '../../session/context.ts';
+import { withHint, withOutcomeCheck } from './write-errors.ts';
 
 /** The texts for a write, and what to run if its outcome is unknown. */
 export interface BatchAction {

@@ -1,6 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { replacedBy } from '../replace/find-replacement.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -11,6 +10,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
+import { replacedBy } from '../replace/find-replacement.ts';
 import { endOf, mailboxOf, nameOf, namesOf } from './list-table.ts';
 
 /** Renders an envelope in about ten lines: its status, the signers, the metadata, and the next commands. */

@@ -1,13 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import { exactTime } from '../../output/time.ts';
+import { htmlText } from '../../pages/escape.ts';
+import { htmlPage, htmlSection, htmlTable } from '../../pages/page.ts';
 import { type DocumentFacts, SEALED } from '../evidence/findings.ts';
 import type { Collection } from '../evidence/folder.ts';
 import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
-import { htmlText } from '../../pages/escape.ts';
-import { htmlPage, htmlSection, htmlTable } from '../../pages/page.ts';
-import { exactTime } from '../../output/time.ts';
-import { sealerName } from '../../documents/commands/download-lines.ts';
 
 /** A document in the folder, or why it is missing. */
 export interface EvidenceDocument extends DocumentFacts {

@@ -1,6 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
 import { counted } from '../../kernel/duration.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { indented } from '../../output/table.ts';
@@ -8,6 +7,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { WebhookHistoryEntry } from '../../webhooks/journal/history.ts';
+import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
 
 /** Returns a function that returns the webhooks received for an envelope on this machine. They are read once, when it is called. */
 export function historyReader(

@@ -1,10 +1,10 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { select } from '../../catalog/commands/select-envelopes.ts';
+import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
+import { completeItems } from '../../catalog/select.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
-import { select } from '../../catalog/commands/select-envelopes.ts';
-import { completeItems } from '../../catalog/select.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
 import { writeList } from '../../output/print-list.ts';
 import { envelopeList } from './list-table.ts';

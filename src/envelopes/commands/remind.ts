@@ -1,9 +1,9 @@
+import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, durationFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
+import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-writes.ts';
-import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { type ActCommand, act } from './act-on-envelopes.ts';
 
 export default class EnvelopesRemind extends EsignCommand {

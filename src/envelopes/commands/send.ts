@@ -1,6 +1,6 @@
+import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
-import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { notToSend } from '../left-out.ts';
 import { sendAction } from '../plan-writes.ts';
 import { type ActCommand, act } from './act-on-envelopes.ts';

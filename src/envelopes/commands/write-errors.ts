@@ -1,7 +1,7 @@
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
+import { errorText } from '../../cli/error-report.ts';
 import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../../kernel/errors.ts';
 import type { Context } from '../../session/context.ts';
-import { errorText } from '../../cli/error-report.ts';
 
 /** The messages for a write whose outcome is unknown. */
 export interface OpenWrite {

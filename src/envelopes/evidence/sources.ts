@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { ReminderTimes } from '../reminder-times.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { entryOf } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';
@@ -10,6 +9,7 @@ import { type OnWarning, readEvents } from '../../webhooks/journal/event-journal
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
+import { ReminderTimes } from '../reminder-times.ts';
 
 const text = z.nullable(z.string());
 

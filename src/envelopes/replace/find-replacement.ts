@@ -1,11 +1,11 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { markedEnvelopes, readIfExists } from '../../catalog/marked-envelopes.ts';
+import { markerOf } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
-import { markedEnvelopes, readIfExists } from '../../catalog/marked-envelopes.ts';
-import { markerOf } from '../../catalog/markers.ts';
 
 /**
  * Returns the request ID of the envelope that replaces this one. It is always the same, so that the log of writes finds what an

@@ -2,10 +2,10 @@ import { EsignCommand } from '../../cli/command.ts';
 import { inGroup, quietFlag, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-import type { LogEntry } from '../log-entry.ts';
-import { logFolder } from '../log-folder.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
 import { relativeTime } from '../../output/time.ts';
+import type { LogEntry } from '../log-entry.ts';
+import { logFolder } from '../log-folder.ts';
 import { readEntries } from './read-entries.ts';
 
 export default class Log extends EsignCommand {

@@ -5,8 +5,8 @@ import { addProfile, applyChanges, checkName } from '../edit.ts';
 import type { Profile, Profiles } from '../profile.ts';
 import { readProfiles } from '../store.ts';
 import { profileFlags } from './profile-flags.ts';
-import { saveProfile } from './save-profile.ts';
 import { renderProfile, writeProfile } from './profile-text.ts';
+import { saveProfile } from './save-profile.ts';
 
 export default class ProfilesAdd extends EsignCommand {
   static override summary = 'Add a profile: an API key and its base URL.';

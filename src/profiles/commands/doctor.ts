@@ -1,18 +1,18 @@
-import { indexPathOf } from '../../session/observations.ts';
-import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../session/context.ts';
-import { exitCodeOf } from '../../cli/exit-codes.ts';
-import type { CheckStatus, DoctorCheck, DoctorFinding } from '../doctor/check.ts';
-import type { DoctorContext, IndexFacts } from '../doctor/doctor-context.ts';
-import { runChecks } from '../doctor/checks.ts';
-import { probeBucket } from '../../documents/bucket/bucket.ts';
 import { IndexFile } from '../../catalog/index/index-file.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { exitCodeOf } from '../../cli/exit-codes.ts';
+import { probeBucket } from '../../documents/bucket/bucket.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import type { Context } from '../../session/context.ts';
+import { indexPathOf } from '../../session/observations.ts';
+import type { CheckStatus, DoctorCheck, DoctorFinding } from '../doctor/check.ts';
+import { runChecks } from '../doctor/checks.ts';
+import type { DoctorContext, IndexFacts } from '../doctor/doctor-context.ts';
 import { storePath } from '../store.ts';
 
 export default class Doctor extends EsignCommand {
@@ -82,7 +82,10 @@ function doctorContextOf(context: Context): DoctorContext {
     stateDir: stateDir(),
     storeFile: storePath(folder),
     guards: async () =>
-      (await import('../../session/command-gate.ts')).guardsOf(await context.session.settings(), context.session),
+      (await import('../../session/command-gate.ts')).guardsOf(
+        await context.session.settings(),
+        context.session,
+      ),
     settings: () => context.session.settings(),
     client: () => context.session.client(),
     checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),

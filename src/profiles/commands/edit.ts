@@ -1,13 +1,13 @@
+import { removeIndexesOf } from '../../catalog/index/index-file.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
-import { removeIndexesOf } from '../../catalog/index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, type ProfileChanges, putProfile } from '../edit.ts';
 import type { Profile, Profiles } from '../profile.ts';
 import { profileNamed, readProfiles } from '../store.ts';
 import { profileFlags, sealFlags } from './profile-flags.ts';
-import { saveProfile } from './save-profile.ts';
 import { renderProfile, writeProfile } from './profile-text.ts';
+import { saveProfile } from './save-profile.ts';
 
 export default class ProfilesEdit extends EsignCommand {
   static override summary = 'Edit a profile. Settings you leave out are unchanged.';

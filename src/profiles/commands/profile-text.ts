@@ -1,11 +1,11 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { combineGuards, type Guards, guardsInWords, policyInWords } from '../guards/guards.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import { combineGuards, type Guards, guardsInWords, policyInWords } from '../guards/guards.ts';
 import { publicKeyCommand } from '../key-command.ts';
 import type { Profile } from '../profile.ts';
 import { pinOf, type Settings } from '../resolve.ts';

@@ -1,8 +1,8 @@
+import { removeIndexesOf } from '../../catalog/index/index-file.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { removeIndexesOf } from '../../catalog/index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../edit.ts';
 import { profileNamed, readProfiles } from '../store.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '../../session/context.ts';
 import { BadResponseError, NetworkError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
+import type { Context } from '../../session/context.ts';
 import { applyChanges, type ProfileChanges } from '../edit.ts';
 import type { Profile, Profiles } from '../profile.ts';
 import { updateProfiles } from '../update-store.ts';

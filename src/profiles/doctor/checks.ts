@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { guardsInWords, policyInWords } from '../guards/guards.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
 import { isExempt, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
+import { guardsInWords, policyInWords } from '../guards/guards.ts';
 import type { Settings } from '../resolve.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './doctor-context.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { HttpRequest, HttpResponse, SendRequest, WriteHooks } from '../../api/http.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
 import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../../api/schemas.ts';
 import {
   type OpenGate,

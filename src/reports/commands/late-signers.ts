@@ -1,13 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import type { Context } from '../../session/context.ts';
 import { readAccount } from '../../catalog/commands/read-account.ts';
-import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import type { Selection } from '../../catalog/select.ts';
+import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { folded } from '../../kernel/text/words.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
+import type { Context } from '../../session/context.ts';
 import { findLate, isOpened, type LateTurn, readViews } from '../late-turns.ts';
 
 /** A late signer as printed. */

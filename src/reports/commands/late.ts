@@ -1,13 +1,13 @@
+import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
-import type { Session } from '../../session/session.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { relativeTime } from '../../output/time.ts';
+import type { Session } from '../../session/session.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-times.ts';
 import { type LateSigner, readLateSigners } from './late-signers.ts';
 

@@ -1,10 +1,10 @@
-import type { Context } from '../../session/context.ts';
 import { readAccount } from '../../catalog/commands/read-account.ts';
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
 import type { Selection } from '../../catalog/select.ts';
-import { REPORT_MS } from '../usual-times.ts';
+import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
 import { measure } from '../summarize.ts';
+import { REPORT_MS } from '../usual-times.ts';
 import { withCommands } from './report-attention.ts';
 
 /** The first and the last moment of a month in UTC, in ms. */

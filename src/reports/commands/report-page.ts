@@ -1,8 +1,8 @@
 import { counted, DAY_MS, grouped } from '../../kernel/duration.ts';
+import { exactTime } from '../../output/time.ts';
 import { htmlText } from '../../pages/escape.ts';
 import { htmlPage, svgDrawing } from '../../pages/page.ts';
 import { PAGE_STYLE } from '../../pages/page-style.ts';
-import { exactTime } from '../../output/time.ts';
 import { distributionOf } from '../distribution.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';

@@ -1,15 +1,15 @@
 import * as Flags from '@oclif/core/flags';
+import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../session/context.ts';
 import { fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
+import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
-import { reportPage } from './report-page.ts';
 import { type Month, readReport } from './read-report.ts';
+import { reportPage } from './report-page.ts';
 import { figuresList, renderReport } from './report-text.ts';
 
 const KINDS = ['template', 'role', 'month', 'week', 'run'] as const;

@@ -1,8 +1,8 @@
 import type { Envelope } from '../../api/schemas.ts';
-import type { Context } from '../../session/context.ts';
 import { signersHint } from '../../envelopes/named-signer.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { Context } from '../../session/context.ts';
 import type { SandboxControl } from '../control/control-client.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { Context } from '../../session/context.ts';
 import { listed } from '../../kernel/duration.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
+import type { Context } from '../../session/context.ts';
 import { readStandIns, type StandIn } from '../../templates/stand-ins.ts';
 
 /** Reads the stand-ins of a profile's templates, with GET requests only. @throws UsageError for an unknown profile. */

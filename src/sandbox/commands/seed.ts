@@ -1,5 +1,4 @@
 import { EsignCommand } from '../../cli/command.ts';
-import type { Context } from '../../session/context.ts';
 import { requiredArg } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, listed } from '../../kernel/duration.ts';
@@ -7,6 +6,7 @@ import { ServiceError } from '../../kernel/errors.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
+import type { Context } from '../../session/context.ts';
 import type { SeedResponse } from '../control/control-client.ts';
 import { readSeedFile } from './seed-file.ts';
 

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import type { Context } from '../../session/context.ts';
 import {
   booleanFlag,
   inGroup,
@@ -12,6 +11,7 @@ import {
 import { readPairs } from '../../cli/input/pairs.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
+import type { Context } from '../../session/context.ts';
 import { readFaultFlags } from './fault-flags.ts';
 import { standInsOf } from './like.ts';
 import { readSeedFile } from './seed-file.ts';

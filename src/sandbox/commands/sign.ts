@@ -2,12 +2,12 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
+import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
 import { asSigner } from './as-signer.ts';
 
 export default class SandboxSign extends EsignCommand {

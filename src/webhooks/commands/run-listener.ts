@@ -1,18 +1,18 @@
 import { isLoopback } from '../../api/base-url.ts';
-import type { Context } from '../../session/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
+import { downloadDocuments } from '../../documents/commands/run-download.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import type { Context } from '../../session/context.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
-import { downloadDocuments } from '../../documents/commands/run-download.ts';
 import { eventNames } from './event-flags.ts';
-import { targetUrl } from './send-to-receiver.ts';
 import { DeliveryActions } from './listen-actions.ts';
 import type { ListenFlags } from './listen-flags.ts';
-import { findListenSecrets } from './listen-secrets.ts';
 import { ListenView } from './listen-lines.ts';
+import { findListenSecrets } from './listen-secrets.ts';
+import { targetUrl } from './send-to-receiver.ts';
 
 const NO_SECRETS = {
   secretsFor: () => Promise.resolve({ secrets: [], others: [] }),

@@ -1,11 +1,10 @@
-import type { Context } from '../../session/context.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { NetworkError, NotFoundError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { safeLine } from '../../output/text.ts';
-import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
+import type { Context } from '../../session/context.ts';
 import {
   type Forwardable,
   type ForwardResult,
@@ -15,6 +14,7 @@ import {
 } from '../forward/send.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
+import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
 import { forwardLine } from './delivery-text.ts';
 
 /** A host with a port but no scheme, such as `localhost:3000/path`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DoctorContext } from '../../../src/profiles/doctor/doctor-context.ts';
 import { checkNode, checkProxy } from '../../../src/profiles/doctor/checks.ts';
+import type { DoctorContext } from '../../../src/profiles/doctor/doctor-context.ts';
 
 const unused = () => Promise.reject(new Error('not asked for'));
 

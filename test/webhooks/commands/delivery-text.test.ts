@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { forwardLine, renderDelivery } from '../../../src/webhooks/commands/delivery-text.ts';
 import { processTerminal } from '../../../src/output/terminal.ts';
+import { forwardLine, renderDelivery } from '../../../src/webhooks/commands/delivery-text.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 import { NO_PAYLOAD, type Payload } from '../../../src/webhooks/receive/payload.ts';

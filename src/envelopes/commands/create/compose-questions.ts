@@ -1,12 +1,12 @@
 import type { Template } from '../../../api/schemas.ts';
 import { askChoice, askFromList, askText, type Choice } from '../../../cli/prompts.ts';
-import { inTurn } from '../../composition.ts';
-import type { EnvelopeInput } from '../../create.ts';
-import { parseSigner, type SignerInput, signerText } from '../../signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
+import { inTurn } from '../../composition.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import { parseSigner, type SignerInput, signerText } from '../../signer-mailbox.ts';
 
 export function askTemplate(templates: readonly Template[]): Promise<Template> {
   const width = Math.min(40, Math.max(...templates.map((one) => widthOf(nameOf(one)))));

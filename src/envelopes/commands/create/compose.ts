@@ -1,14 +1,14 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import type { Context } from '../../../session/context.ts';
 import { askChoice, type Choice } from '../../../cli/prompts.ts';
-import { findProblems } from '../../completeness.ts';
-import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../composition.ts';
-import type { EnvelopeInput } from '../../create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
+import type { Context } from '../../../session/context.ts';
 import { sentRoles } from '../../../templates/roles.ts';
+import { findProblems } from '../../completeness.ts';
+import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../composition.ts';
+import type { EnvelopeInput } from '../../create.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './compose-questions.ts';
 import { accountOf, equivalentCommand, renderComposition } from './created-text.ts';
 

@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import type { CommonFlags } from '../../../session/context.ts';
 import {
   booleanFlag,
   confirmFlag,
@@ -14,6 +13,7 @@ import {
   yesFlag,
 } from '../../../cli/flags.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
+import type { CommonFlags } from '../../../session/context.ts';
 
 export const createFlags = {
   template: textFlag('ID', 'template to use'),

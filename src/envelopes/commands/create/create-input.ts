@@ -1,9 +1,9 @@
-import type { Context } from '../../../session/context.ts';
 import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import type { Context } from '../../../session/context.ts';
+import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import type { Composed, ComposeInput } from './compose.ts';
 import { type CreateFlags, preservedFlags } from './create-flags.ts';
 import { readMetadata } from './metadata.ts';

@@ -1,12 +1,12 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import { writeJson } from '../../../output/json.ts';
+import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import { checkSigners } from '../acting-problems.ts';
-import { executeCreate } from './execute-create.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';
 import { accountOf, explainCreated, renderCreated, renderDryRun, withWarning } from './created-text.ts';
+import { executeCreate } from './execute-create.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
   static override summary = 'Create an envelope from a template, as a draft or sent immediately.';

@@ -1,14 +1,14 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import type { Session } from '../../../session/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import type { EnvelopeInput } from '../../create.ts';
-import type { Created } from '../../create-once.ts';
-import { signerText } from '../../signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
+import type { Session } from '../../../session/session.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import type { Created } from '../../create-once.ts';
+import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {

@@ -1,8 +1,8 @@
 import type { Client } from '../../../api/client.ts';
 import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Context } from '../../../session/context.ts';
-import { withOutcomeCheck } from '../write-errors.ts';
 import { type Created, type CreateOptions, createEnvelope } from '../../create-once.ts';
+import { withOutcomeCheck } from '../write-errors.ts';
 import { ownSecret } from './webhook-secret.ts';
 
 /** Creates a planned envelope, with a webhook secret if it needs one. When interrupted, reports that it may exist. */

@@ -1,6 +1,4 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { EnvelopeInput } from '../../create.ts';
-import type { WebhookSecretSource } from '../../create-once.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
@@ -13,6 +11,8 @@ import {
   saveWebhookSecret,
   type WebhookSecret,
 } from '../../../profiles/webhook-secrets.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import type { WebhookSecretSource } from '../../create-once.ts';
 
 /** The parts of a command's context that secrets need. */
 interface SecretContext {

@@ -1,6 +1,4 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import type { ReplaceEvent } from '../../replace/carry-out.ts';
-import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import {
   EsignError,
   ServiceError,
@@ -8,6 +6,8 @@ import {
   sentenceOf,
   UnknownOutcomeError,
 } from '../../../kernel/errors.ts';
+import type { ReplaceEvent } from '../../replace/carry-out.ts';
+import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 
 /** Describes the progress of a replacement, for when it is interrupted. */
 export class ReplaceProgress {

@@ -1,17 +1,17 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
-import type { Context } from '../../../session/context.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import type { EnvelopeInput } from '../../create.ts';
-import type { ReplaceResult } from '../../replace/carry-out.ts';
-import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
-import type { SignerChange } from '../../replace/replacement.ts';
-import type { SignerInput } from '../../signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
+import type { Context } from '../../../session/context.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import type { ReplaceResult } from '../../replace/carry-out.ts';
+import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
+import type { SignerChange } from '../../replace/replacement.ts';
+import type { SignerInput } from '../../signer-mailbox.ts';
 
 /** Returns how many envelopes of the monthly quota the replacement uses. */
 export function costOf({ made }: ReplacementPlan): string {

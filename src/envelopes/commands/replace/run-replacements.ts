@@ -1,11 +1,12 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
-import type { Context } from '../../../session/context.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { withOutcomeCheck } from '../write-errors.ts';
+import type { WriteMemory } from '../../../log/write-memory.ts';
+import { writeJson } from '../../../output/json.ts';
+import type { Context } from '../../../session/context.ts';
 import { createBody, plannedCreate } from '../../create.ts';
 import { carryOut, type ReplaceResult } from '../../replace/carry-out.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
@@ -14,10 +15,9 @@ import {
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../replace/plan-replacement.ts';
-import type { WriteMemory } from '../../../log/write-memory.ts';
-import { writeJson } from '../../../output/json.ts';
-import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { checkSigners } from '../acting-problems.ts';
+import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
+import { withOutcomeCheck } from '../write-errors.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';
 import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';

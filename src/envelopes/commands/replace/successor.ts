@@ -1,11 +1,11 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../session/context.ts';
-import { filtersOf } from '../../../catalog/commands/selection-flags.ts';
 import { searchEnvelopes } from '../../../catalog/commands/select-envelopes.ts';
-import { findListedReplacement, findOwnReplacement, replacedBy } from '../../replace/find-replacement.ts';
+import { filtersOf } from '../../../catalog/commands/selection-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
+import type { Context } from '../../../session/context.ts';
+import { findListedReplacement, findOwnReplacement, replacedBy } from '../../replace/find-replacement.ts';
 
 /** The number of latest envelopes to search for a replacement that this machine has no record of. */
 const LATEST = 300;

@@ -1,14 +1,14 @@
-import type { Context } from '../../../session/context.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { isOver, type StatusChange } from '../../watch/watch-envelopes.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { RawKeys } from '../../../output/typed-keys.ts';
 import { waitingIndicator } from '../../../output/waiting-indicator.ts';
-import { WatchTable } from './watch-table.ts';
+import type { Context } from '../../../session/context.ts';
+import { isOver, type StatusChange } from '../../watch/watch-envelopes.ts';
 import { renderChange } from './watch-lines.ts';
+import { WatchTable } from './watch-table.ts';
 
 /** How a watch is shown: JSON lines, lines, or a live table. */
 export interface WatchDisplay {

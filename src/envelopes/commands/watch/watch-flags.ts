@@ -1,8 +1,8 @@
 import { RESERVE } from '../../../api/limits.ts';
-import type { Pacing } from '../../../session/session.ts';
 import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
+import type { Pacing } from '../../../session/session.ts';
 
 /** The share of the rate limit to leave for other programs. A longer wait is reported as an outage. */
 export const WATCH_PACING: Pacing = { reserve: RESERVE, maxWaitMs: 2_000, onWait: () => undefined };

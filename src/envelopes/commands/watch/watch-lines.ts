@@ -1,9 +1,9 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
-import type { StatusChange } from '../../watch/watch-envelopes.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
+import type { StatusChange } from '../../watch/watch-envelopes.ts';
 
 /** Renders a change on one line. In a pipe, tab-separated: time, ID, from, to, signer. */
 export function renderChange(change: StatusChange, terminal: Terminal): string {

@@ -1,12 +1,12 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../session/context.ts';
 import { runCommand } from '../../../cli/input/run-command.ts';
-import { isOver, type StatusChange, type WatchEvent } from '../../watch/watch-envelopes.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { jsonText } from '../../../output/json.ts';
+import type { Context } from '../../../session/context.ts';
+import { isOver, type StatusChange, type WatchEvent } from '../../watch/watch-envelopes.ts';
 import { followSuccessor, successorOf } from '../replace/successor.ts';
 import type { WatchDisplay } from './watch-display.ts';
 

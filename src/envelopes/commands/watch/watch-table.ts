@@ -1,5 +1,4 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { StatusChange } from '../../watch/watch-envelopes.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isInFlight } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
@@ -7,6 +6,7 @@ import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
+import type { StatusChange } from '../../watch/watch-envelopes.ts';
 import { lastAction, progressOf, signerAction } from './watch-lines.ts';
 
 interface Row {

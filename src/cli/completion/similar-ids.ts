@@ -1,7 +1,7 @@
-import type { Client } from '../api/client.ts';
-import type { FindSimilarIds } from '../api/resources.ts';
-import { nearest } from '../kernel/text/nearest.ts';
-import { folded } from '../kernel/text/words.ts';
+import type { Client } from '../../api/client.ts';
+import type { FindSimilarIds } from '../../api/resources.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import { folded } from '../../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
 /** The time limit for a suggestion, in ms. Later ones aren't useful. */

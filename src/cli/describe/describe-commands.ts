@@ -1,16 +1,16 @@
+import { wordList } from '../../kernel/text/word-list.ts';
+import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
+import { jsonText } from '../../output/json.ts';
+import { processTerminal } from '../../output/terminal.ts';
+import { type Installation, versionOf } from '../boot/installation.ts';
+import { unknownCommand } from '../boot/oclif-errors.ts';
 import {
   type CommandFacts,
   type CommandTree,
   type FlagFacts,
   readCommandTree,
-} from '../completion/commands.ts';
-import { wordList } from '../kernel/text/word-list.ts';
-import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../kernel/vocabulary.ts';
-import { jsonText } from '../output/json.ts';
-import { processTerminal } from '../output/terminal.ts';
-import { type Installation, versionOf } from '../cli/boot/installation.ts';
-import { unknownCommand } from '../cli/boot/oclif-errors.ts';
-import { EXIT, EXIT_MEANINGS } from '../cli/exit-codes.ts';
+} from '../completion/command-tree.ts';
+import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
 import { outputSchemaOf } from './flag-schema.ts';
 
 /** Prints the result of `help --json` and `--help --json` as one line. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import { isRecord, parseJson } from '../../kernel/json.ts';
 
 /** Returns the JSON Schema of a command's output with --json. Shared parts are in `$defs`. */
 export function outputSchemaOf(root: string, id: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
-import { METHODS } from '../api/raw.ts';
-import { entryOf } from '../kernel/json.ts';
-import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../kernel/vocabulary.ts';
-import type { CommandTree, FlagFacts } from './commands.ts';
+import { METHODS } from '../../api/raw.ts';
+import { entryOf } from '../../kernel/json.ts';
+import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../../kernel/vocabulary.ts';
+import type { CommandTree, FlagFacts } from './command-tree.ts';
 import { type CompletionLine, flagNamed, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
 

@@ -1,14 +1,14 @@
-import { scopeOf } from '../../session/observations.ts';
-import { cacheFile, readRecent } from '../cache.ts';
-import { readCommandTree } from '../commands.ts';
-import { type CompletionCandidate, complete, type Lookup } from '../complete.ts';
-import type { CompletionLine } from '../line.ts';
-import { candidateLines, readTyped, SHELLS } from '../shells.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../profiles/profile.ts';
 import { resolveSettings } from '../../profiles/resolve.ts';
 import { readProfiles } from '../../profiles/store.ts';
+import { scopeOf } from '../../session/observations.ts';
+import { cacheFile, readRecent } from './cache.ts';
+import { readCommandTree } from './command-tree.ts';
+import { type CompletionCandidate, complete, type Lookup } from './complete.ts';
+import type { CompletionLine } from './line.ts';
+import { candidateLines, readTyped, SHELLS } from './shells.ts';
 
 /**
  * Runs `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It reads only small

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import type { IndexScope } from '../catalog/index/index-writer.ts';
-import { shortDigest } from '../kernel/digest.ts';
-import { replaceFile } from '../kernel/files/replace-file.ts';
-import { parseJson } from '../kernel/json.ts';
-import { maskKey } from '../kernel/redaction.ts';
+import type { IndexScope } from '../../catalog/index/index-writer.ts';
+import { shortDigest } from '../../kernel/digest.ts';
+import { replaceFile } from '../../kernel/files/replace-file.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { maskKey } from '../../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
 /** How long an ID is kept. Older ones are rarely useful. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseJson } from '../kernel/json.ts';
+import { parseJson } from '../../kernel/json.ts';
 
 const word = z.optional(z.string());
 const flag = z.optional(z.boolean());

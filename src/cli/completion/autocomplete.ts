@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
-import { EsignCommand } from '../../cli/command.ts';
-import { SHELLS, type Shell } from '../shells.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
+import { EsignCommand } from '../command.ts';
+import { SHELLS, type Shell } from './shells.ts';
 
 export default class Autocomplete extends EsignCommand {
   static override summary = 'Print a completion script for your shell.';

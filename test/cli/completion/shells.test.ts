@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectShell, SCRIPTS } from '../../src/completion/commands/autocomplete.ts';
-import { quoteForBash, quoteForPowerShell, readTyped } from '../../src/completion/shells.ts';
-import { hasBash } from '../support/system.ts';
+import { detectShell, SCRIPTS } from '../../../src/cli/completion/autocomplete.ts';
+import { quoteForBash, quoteForPowerShell, readTyped } from '../../../src/cli/completion/shells.ts';
+import { hasBash } from '../../support/system.ts';
 
 const printable = fc
   .array(

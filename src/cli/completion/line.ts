@@ -1,5 +1,5 @@
-import { entryOf } from '../kernel/json.ts';
-import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
+import { entryOf } from '../../kernel/json.ts';
+import type { CommandFacts, CommandTree, FlagFacts } from './command-tree.ts';
 
 /** The parsed command line up to the cursor. */
 export interface CompletionLine {
