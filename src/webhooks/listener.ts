@@ -3,6 +3,7 @@ import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { DAY_MS, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { DailyLimit } from './daily-limit.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
@@ -54,10 +55,11 @@ class Listener {
   readonly #elsewhere: LimitedWarning;
   readonly #dropped: LimitedWarning;
   readonly #unrecorded: LimitedWarning;
+  readonly #busy: LimitedWarning;
+  readonly #refusals: DailyLimit;
   readonly #notStored: LimitedWarning;
   /** The number of deliveries that got a 500 since the last one that was stored. */
   #failures = 0;
-  #refusals = { day: Number.NaN, count: 0 };
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
 
@@ -71,6 +73,8 @@ class Listener {
     this.#elsewhere = limited();
     this.#dropped = limited();
     this.#unrecorded = limited();
+    this.#busy = limited();
+    this.#refusals = new DailyLimit(MAX_RECORDED_REFUSALS, clock);
     this.#notStored = limited();
     this.#forwarding = new Forwarding({
       journal: this.#journal,
@@ -121,9 +125,11 @@ class Listener {
       const receiver = await startReceiver({
         ...this.#options,
         seen,
+        explains: () => this.#refusals.isOpen,
         onDelivery: (delivery) => this.#take(delivery),
         onFailure: (error) => this.#fail(error),
         onElsewhere: (path) => this.#reportElsewhere(path),
+        onBusy: () => this.#refuseBusy(),
         onDropped: () =>
           this.#dropped.report(() => 'Too many open connections. New connections are being closed.'),
       });
@@ -210,15 +216,22 @@ class Listener {
 
   /** Returns whether to record another refused delivery. Anyone can send those, so they must not fill the disk. */
   #recordsRefusal(): boolean {
-    const day = Math.floor(this.#options.clock.now() / DAY_MS);
-    if (day !== this.#refusals.day) this.#refusals = { day, count: 0 };
-    this.#refusals.count++;
-    if (this.#refusals.count <= MAX_RECORDED_REFUSALS) return true;
+    if (this.#refusals.take()) return true;
     this.#unrecorded.report(
       (count) =>
         `Over ${grouped(MAX_RECORDED_REFUSALS)} deliveries were refused today; ${grouped(count)} more only counted. For the rest of the day (UTC), no others are recorded.`,
     );
     return false;
+  }
+
+  /** Counts and reports a delivery that was refused before it was read. */
+  #refuseBusy(): void {
+    this.#count.received++;
+    this.#count.refused++;
+    this.#busy.report(
+      (count) =>
+        `${deliveriesText(count)} refused with 503, because too many large bodies are arriving at the same time.`,
+    );
   }
 
   /** Reports a delivery that got a 500. */

@@ -6,7 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
-import { makeSealer, sealed } from '../support/sealing.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeSealer, plainPdf, sealed } from '../support/sealing.ts';
 import { json, startServer } from '../support/server.ts';
 import { md5, serve, startBucket, type TestBucket } from '../support/test-bucket.ts';
 
@@ -132,6 +133,48 @@ describe('an interrupted download', () => {
     expect((await download(`a.pdf --dir ${dir}`)).code).toBe(0);
     expect(await isSaved(dir, pdf)).toBe(true);
     expect(await namesIn(dir)).toEqual(['SHA256SUMS', 'a.pdf']);
+  });
+});
+
+describe('a part file of an earlier command', () => {
+  it('is not taken for the object because of its seal', async () => {
+    const sealer = await makeSealer({ name: 'Service' });
+    const [old, now] = ['Rent 100', 'Rent 900'].map((words) => sealed(sealer, plainPdf(words)));
+    if (old === undefined || now === undefined) throw new Error('no files');
+    expect(old.length).toBe(now.length);
+    bucket.put('a.pdf', now, `"${'ab'.repeat(16)}"`);
+    const dir = newFolder();
+    await mkdir(home.path(dir));
+    await writeFile(home.path(dir, 'a.pdf.part'), old);
+    expect((await download(`a.pdf --dir ${dir}`)).code).toBe(0);
+    expect(await isSaved(dir, now)).toBe(true);
+  });
+
+  it('that is a folder fails the file, and its connection is closed', async () => {
+    const dir = newFolder();
+    await mkdir(home.path(dir, 'a.pdf.part'), { recursive: true });
+    await writeFile(home.path(dir, 'a.pdf'), '%PDF-');
+    bucket.put('b.pdf', other);
+    let close = () => {};
+    const closed = new Promise<void>((resolve) => {
+      close = resolve;
+    });
+    bucket.fault = (request, response, object) => {
+      if (request.path.endsWith('a.pdf')) {
+        response.on('close', close);
+        response.writeHead(200, { etag: object.etag, 'content-length': pdf.length });
+        return response.write(pdf.subarray(0, 9));
+      }
+      // The second file is sent once the connection of the first one is closed.
+      void closed.then(() => serve(request, response, object));
+      return true;
+    };
+    const { stdout } = await download(`a.pdf b.pdf --dir ${dir} --force --timeout 2s --json`);
+    expect(jsonLines(stdout)).toMatchObject([
+      { status: 'failed', error: { code: 'STORAGE_LOCAL' } },
+      { status: 'downloaded' },
+    ]);
+    expect(bucket.seen).toHaveLength(2);
   });
 });
 
@@ -279,6 +322,33 @@ describe('the folder of a download', () => {
 });
 
 describe('a document that does not exist yet', () => {
+  it('does not replace another one, if their envelopes get the same values in the meantime', async () => {
+    const seen = new Set<string>();
+    const api = await startServer(async (request, response) => {
+      const id = request.path.split('/').at(-1) ?? '';
+      const late = seen.has(id)
+        ? { subject: 'Lease', signedDocumentStorageKey: `${id}.pdf` }
+        : { subject: id };
+      // The second envelope changes once the file of the first one is saved.
+      if (id === 'env_2' && seen.has(id))
+        await eventually(async () => expect(await namesIn('same')).toContain('Lease.pdf'));
+      seen.add(id);
+      json(response, 200, { success: true, data: { id, status: 'COMPLETED', ...late } });
+    });
+    bucket.put('env_1.pdf', pdf);
+    bucket.put('env_2.pdf', other);
+    const env = { ...bucket.env, ESIGN_BASE_URL: api.origin };
+    const words =
+      'envelopes download env_1 env_2 --what signed --dir same --force --json --name-template {subject}.pdf';
+    const { code, stdout } = await home.run(words.split(' '), { env });
+    await api.close();
+    expect([code, jsonLines(stdout)]).toMatchObject([
+      10,
+      [{ status: 'downloaded' }, { path: null, error: { code: 'STORAGE_LOCAL' } }],
+    ]);
+    expect((await readFile(home.path('same', 'Lease.pdf'))).equals(pdf)).toBe(true);
+  });
+
   it('is awaited: first its key, then its object', async () => {
     let reads = 0;
     const api = await startServer((_, response) => {

@@ -172,7 +172,17 @@ describe('listen', () => {
     await failed('--port', '70000');
     await failed('--port', '0', '--path', 'webhooks');
     await failed('--port', port, '--health-port', port);
-    expect(await failed('--port', port, '--forward-to', url)).toContain('own address');
+    const { origin } = new URL(url);
+    for (const [path, to] of [
+      ['/webhooks', '/webhooks'],
+      ['/webhooks/', '/webhooks'],
+      ['/webhooks/', '/webhooks/?a=b'],
+      ['/', '/'],
+      ['/', ''],
+    ] as const)
+      expect(await failed('--port', port, '--path', path, '--forward-to', `${origin}${to}`)).toContain(
+        'own address',
+      );
     expect((await home.run`listen --port 0 --secret-file missing`).code).toBe(2);
     // Anyone can sign with an empty secret.
     await writeFile(home.path('empty'), '\n');

@@ -254,6 +254,30 @@ describe('a file to which the service added data after sealing', () => {
     expect((await download('env_2')).code).toBe(9);
   });
 
+  it('is replaced with its sealed part by --force; if that fails, the file is still reported', async () => {
+    await home.run`profiles edit p${turn} --sealed-part`;
+    await download(extended('env_1'));
+    const part = sealed(service, plainPdf('new'));
+    const signed = timestamped(authority, part);
+    envelope('env_1', { signed, certificate: stamped('b') });
+    expect((await download('env_1', '--force')).code).toBe(0);
+    const path = home.path(`d${turn}`, 'env_1.signed.sealed.pdf');
+    expect(part.equals(await readFile(path))).toBe(true);
+    await writeFile(path, 'mine');
+    const { code, files } = await download('env_1');
+    expect([code, files[0]]).toMatchObject([
+      10,
+      {
+        status: 'failed',
+        path: `d${turn}/env_1.signed.pdf`,
+        bytes: signed.length,
+        proof: 'etag',
+        error: { code: 'STORAGE_LOCAL' },
+        seal: { coverage: 'extended', trust: 'pinned' },
+      },
+    ]);
+  });
+
   it('is in the evidence next to what was sealed', async () => {
     const { code, stderr } =
       await home.run`envelopes evidence ${extended('env_1')} --dir e${turn} -p p${turn}`;

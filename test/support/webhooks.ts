@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 
 /** Posts exactly these bytes, as a service does; returns the response. */
@@ -30,4 +31,14 @@ export function payload(
 export function nested(levels: number, envelopeId = 'env_deep'): string {
   const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   return `{"event":"envelope.sent","data":{"envelopeId":"${envelopeId}","deep":${deep}}}`;
+}
+
+/** An accepted delivery in the journal. */
+export function recordOf(deliveryId: string, more: Partial<EventRecord> = {}): EventRecord {
+  return {
+    ...{ deliveryId, id: `evt_${deliveryId}`, receivedAt: new Date().toISOString() },
+    ...{ event: 'envelope.sent', envelopeId: null, status: null, signer: null },
+    ...{ verified: true, duplicate: false, reason: null, answer: 200, headers: [], bodyBase64: '', bytes: 0 },
+    ...more,
+  };
 }

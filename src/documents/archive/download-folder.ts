@@ -1,8 +1,7 @@
-import { lstatSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import * as z from 'zod/mini';
 import { syncFolder, writeFileAtomic } from '../../kernel/files/files.ts';
-import { makeFolder } from '../../kernel/files/folder.ts';
+import { makeFolder, refuseLinks } from '../../kernel/files/folder.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
@@ -95,9 +94,7 @@ export class DownloadFolder {
 
   /** Returns the records of a file. @throws the system's error if a folder on the way to it is a link, which could lead anywhere. */
   check(path: string): EarlierDownload {
-    for (let at = dirname(path); at !== this.dir && at !== dirname(at); at = dirname(at))
-      if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
-        throw Object.assign(new Error(`${at} is a link`), { code: 'ELOOP' });
+    refuseLinks(this.dir, path);
     const name = manifestName(this.dir, path);
     return { listed: this.#listed.get(name), saved: this.#etags.get(name) };
   }

@@ -20,10 +20,16 @@ export function safeFileName(name: string): string {
     .replace(UNWRITABLE, '_')
     .replace(/[. ]+$/, '')
     .replace(/^[. ]+/, '_');
-  // An object must not overwrite the folder's own files.
+  // An object must not overwrite the folder's own files, or what was sealed in another one.
   if (RESERVED.test(safe) || safe.toUpperCase() === MANIFEST_NAME) safe = `_${safe}`;
+  safe = safe.replace(/(?<=\.sealed)(?=\.pdf$)/i, '_');
   if (/\.part(\.json|\.lock)?$/i.test(safe)) safe = `${safe}_`;
   return safe === '' ? '_' : shortened(safe);
+}
+
+/** Returns the same text for all names that some disk takes for one. */
+export function canonicalName(fileName: string): string {
+  return fileName.normalize('NFC').toLowerCase();
 }
 
 /** Shortens the stem, keeps the extension, and adds a hash so that two long names stay different. */

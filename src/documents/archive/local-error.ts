@@ -9,3 +9,12 @@ export function localError(error: unknown, path: string): EsignError {
     hint: 'Fix the problem or choose a different folder. Then run the command again: it continues where it stopped.',
   });
 }
+
+/** Returns the error for a file that must not be replaced. */
+export function differs(path: string): StorageError {
+  return new StorageError(
+    'STORAGE_LOCAL',
+    `${path} already exists with different content. It was not replaced.`,
+    { hint: 'Use --force to replace it, or --dir to use a different folder.' },
+  );
+}

@@ -1,17 +1,18 @@
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, type PathLike } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
+import { refuseLinks } from '../../kernel/files/folder.ts';
+import { openRegular, sha256Of } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { checkSeal } from '../seal/check-seal.ts';
 import { expectsSeals, type JudgedSeal, judgeSeal, type SealRule } from '../seal/judge.ts';
 import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './lists.ts';
-import { MANIFEST_NAME } from './manifest.ts';
+import { localError } from './local-error.ts';
+import { MANIFEST_NAME, staysInside } from './manifest.ts';
 import { isPdf } from './pdf-header.ts';
 
 const CONCURRENCY = 4;
@@ -74,29 +75,55 @@ async function verifyOne(
     opened = openRegular(file);
     if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
     const state = stateOf(opened);
-    const sha256 = await hashFile(opened);
+    const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
     const { seal, problem } = judgeSeal(await checkSeal(opened), options.known, rule);
-    if (options.sealedPartDir !== undefined && hasSealedPart(seal))
-      await writeSealedPart(
-        opened,
-        seal?.sealedBytes ?? 0,
-        sealedPartPath(file.toString(), options.sealedPartDir),
-      );
+    const unsaved = await saveSealedPart(opened, seal, candidate, options);
     if (stateOf(opened) !== state)
       return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
     const other = expected.find((one) => one.sha256 !== sha256);
-    if (other !== undefined) return failed(mismatch(name, other), { sha256, seal });
-    const found = { path, sha256, list: expected.length === 0 ? 'unlisted' : 'ok', seal } as const;
-    if (problem !== null) return { ...found, error: { ...problem, message: `${name}: ${problem.message}` } };
-    return { ...found, error: null };
+    const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
+    const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
+    const list = changed ? 'changed' : expected.length === 0 ? 'unlisted' : 'ok';
+    return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, unsaved]) };
   } catch (error) {
     if (error instanceof EsignError) return failed(error.message);
     return failed(`${name} can't be read (${diskReason(error)}).`);
   } finally {
     if (opened !== undefined) closeSync(opened);
   }
+}
+
+/**
+ * Saves what was sealed, under the path that the file has in the verified folder. Returns the error, which says nothing about the file
+ * itself.
+ */
+async function saveSealedPart(
+  opened: number,
+  seal: JudgedSeal | null,
+  { name, isNamed }: ArchiveFile,
+  { sealedPartDir: dir }: ArchiveVerifyOptions,
+): Promise<EsignError | undefined> {
+  if (dir === undefined || !hasSealedPart(seal)) return undefined;
+  const isBelow = !isNamed && staysInside(name);
+  const path = sealedPartPath(join(dir, isBelow ? name : basename(name)));
+  try {
+    refuseLinks(dir, path);
+    await writeSealedPart(opened, seal?.sealedBytes ?? 0, path);
+    return undefined;
+  } catch (error) {
+    return localError(error, path);
+  }
+}
+
+/** Joins the problems of a file into one error, with the code of the first. */
+function errorOf(problems: readonly (VerifiedFile['error'] | undefined)[]): VerifiedFile['error'] {
+  const all = problems.filter((one) => one !== null && one !== undefined);
+  const [first] = all;
+  return first === undefined
+    ? null
+    : { code: first.code, message: all.map(({ message }) => message).join(' ') };
 }
 
 /** Returns a fingerprint that changes when an open file is written to or replaced. */
@@ -121,12 +148,6 @@ function ruleFor(
   if (isListed && ORIGINAL.test(name)) return 'original';
   const isRequired = requireSeal && (isNamed || isPdf || /\.pdf$/i.test(name));
   return isRequired || (expectsSeals(known) && SEALED_BY_SERVICE.test(name)) ? 'required' : 'optional';
-}
-
-async function hashFile(file: number): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const block of blocksOf(file)) hash.update(block);
-  return hash.digest('hex');
 }
 
 /** A file to check, or the failure that prevents checking it. */

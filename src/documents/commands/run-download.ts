@@ -134,8 +134,8 @@ function itemOf(
   terminal: CommandTerminal,
   tag: { type?: 'file' },
 ): ItemResult {
-  if (error !== undefined) return { json: { ...tag, ...result }, failure: { error } };
   const sealed = seal === null && problem === null ? {} : { seal, problem };
+  if (error !== undefined) return { json: { ...tag, ...result, ...sealed }, failure: { error } };
   return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
 }
 

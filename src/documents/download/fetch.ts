@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { join } from 'node:path';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import { openRegular } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
@@ -10,6 +11,7 @@ import type { FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
 import type { CheckedFile, FetchedFile, SealSource } from './seals.ts';
+import { TakenNames } from './taken-names.ts';
 import { type TransferOptions, transfer, wrongEtag } from './transfer.ts';
 
 export interface FetchOptions extends DownloadOptions, LocateOptions {
@@ -20,6 +22,9 @@ export interface FetchOptions extends DownloadOptions, LocateOptions {
   savesSealedParts: boolean;
 }
 
+/** What is known of a file before it is saved. */
+const NOTHING = { path: null, bytes: null, sha256: null, proof: null };
+
 /**
  * Downloads files and checks their seals. Yields the results in the order of the targets; a failure is a result that contains the error.
  */
@@ -28,35 +33,36 @@ export async function* fetchFiles(
   targets: readonly FileTarget[],
   options: FetchOptions,
 ): AsyncGenerator<CheckedFile, void, undefined> {
-  const files = mapAhead(targets, options.concurrency, (one) => fetchFile(bucket, one, options));
+  const taken = new TakenNames();
+  const files = mapAhead(targets, options.concurrency, (one) => fetchFile(bucket, one, taken, options));
   // The code that checks seals is loaded on first use.
   const { checkSeals } = await import('./seals.ts');
   yield* checkSeals(files, options.sealSource);
 }
 
-async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptions): Promise<FetchedFile> {
-  let { key } = target;
+async function fetchFile(
+  bucket: Bucket,
+  target: FileTarget,
+  taken: TakenNames,
+  options: FetchOptions,
+): Promise<FetchedFile> {
+  const { envelopeId, what } = target;
+  let result: FileResult = { envelopeId, what, key: target.key, ...NOTHING, status: 'failed', error: null };
+  let found: Pick<FetchedFile, 'status' | 'seal'> = { status: null, seal: null };
   try {
     const file = await locate(target, options);
-    key = file.key;
-    const { result, seal } = await waitUntilAvailable(() => downloadFile(bucket, file, options), options);
-    const sealedPart = options.savesSealedParts ? await saveSealedPart(result, seal, options) : null;
-    return { result, status: file.status, seal, sealedPart, error: undefined };
+    result.key = file.key;
+    taken.take(join(options.folder.dir, file.fileName));
+    const { seal, ...saved } = await waitUntilAvailable(() => downloadFile(bucket, file, options), options);
+    ({ result } = saved);
+    found = { status: file.status, seal };
+    const sealedPart = options.savesSealedParts ? await saveSealedPart(result, seal, taken, options) : null;
+    return { ...found, result, sealedPart, error: undefined };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;
-    const { envelopeId, what } = target;
-    const result: FileResult = {
-      envelopeId,
-      what,
-      key,
-      path: null,
-      bytes: null,
-      sha256: null,
-      proof: null,
-      status: 'failed',
-      error: { code: error.code, message: messageOf(error) },
-    };
-    return { result, status: null, seal: null, sealedPart: null, error };
+    // If only the sealed part can't be saved, the result still describes the file that was.
+    result = { ...result, status: 'failed', error: { code: error.code, message: messageOf(error) } };
+    return { ...found, result, sealedPart: null, error };
   }
 }
 
@@ -64,7 +70,8 @@ async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptio
 async function saveSealedPart(
   { path }: FileResult,
   checked: CheckedSeal | null,
-  { folder }: FetchOptions,
+  taken: TakenNames,
+  { folder, force }: FetchOptions,
 ): Promise<FetchedFile['sealedPart']> {
   const { sealedPartPath, hasSealedPart, writeSealedPart } = await import('../seal/sealed-part.ts');
   if (path === null || checked === null || !hasSealedPart(checked.seal)) return null;
@@ -72,7 +79,8 @@ async function saveSealedPart(
   if (file === undefined) return null;
   try {
     const partPath = sealedPartPath(path);
-    const sha256 = await writeSealedPart(file, checked.seal.sealedBytes ?? 0, partPath);
+    taken.take(partPath);
+    const sha256 = await writeSealedPart(file, checked.seal.sealedBytes ?? 0, partPath, { force });
     await folder.record(partPath, { sha256, isNew: true });
     return { path: partPath, sha256 };
   } finally {

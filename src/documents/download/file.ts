@@ -5,7 +5,7 @@ import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
-import { localError } from '../archive/local-error.ts';
+import { differs, localError } from '../archive/local-error.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
@@ -23,7 +23,7 @@ export interface FileResult {
   path: string | null;
   bytes: number | null;
   sha256: string | null;
-  /** What proves that these are the object's bytes; null for a file that failed. */
+  /** What proves that these are the object's bytes; null if they were not saved. */
   proof: Proof | null;
   status: 'downloaded' | 'unchanged' | 'failed';
   error: { code: string; message: string } | null;
@@ -135,7 +135,7 @@ interface Download extends DownloadOptions {
 
 /** Downloads the object to its part file and gives it its final name. */
 async function download(bucket: Bucket, key: string, path: string, options: Download): Promise<Saved> {
-  const part = PartFile.open(`${path}.part`);
+  const part = openPart(`${path}.part`, options.opened);
   let isUseful = false;
   try {
     const begun = options.opened === undefined ? await begunIn(part, bucket, key, options) : undefined;
@@ -160,6 +160,16 @@ async function download(bucket: Bucket, key: string, path: string, options: Down
   } finally {
     part.close();
     if (!isUseful) part.discard();
+  }
+}
+
+/** Opens the part file. Frees the connection of an object that is already open if that fails. */
+function openPart(path: string, opened: OpenedObject | undefined): PartFile {
+  try {
+    return PartFile.open(path);
+  } catch (error) {
+    opened?.cancel();
+    throw error;
   }
 }
 
@@ -189,18 +199,22 @@ async function begunIn(
 
 /**
  * Transfers the object into the part file and reads its seal. If its ETag looks like an MD5 and isn't the one of these bytes, and no seal
- * covers them, they are fetched a second time: the same bytes again mean that the ETag is something else.
+ * covers them, they are fetched a second time: the same bytes again mean that the ETag is something else. A seal proves nothing about bytes
+ * that an earlier run left, because they can be an older version of the object.
  * @throws StorageError STORAGE_CORRUPT if the bytes are wrong.
  */
 async function fetchInto(part: PartFile, bucket: Bucket, key: string, options: TransferOptions) {
   const first = await transfer(bucket, key, part, options);
   const seal = await sealIn(part.file);
-  if (!first.hash.hasOtherEtag || isSealed(seal)) return { ...first, seal };
+  const isFresh = options.begun === undefined;
+  if (!first.hash.hasOtherEtag || (isFresh && isSealed(seal))) return { ...first, seal };
   part.restart();
   const { clock, signal } = options;
   const second = await transfer(bucket, key, part, { clock, signal });
-  if (second.hash.hasOtherEtag && second.hash.sha256 !== first.hash.sha256) throw wrongEtag(key);
-  return { ...second, seal: await sealIn(part.file) };
+  const result = { ...second, seal: await sealIn(part.file) };
+  const isProven = second.hash.sha256 === first.hash.sha256 || isSealed(result.seal);
+  if (second.hash.hasOtherEtag && !isProven) throw wrongEtag(key);
+  return result;
 }
 
 /** Returns true if a seal covers every byte of the file, so that it proves the content without the bucket. */
@@ -238,14 +252,6 @@ async function publish(
 function isDifferent(file: Existing, facts: ObjectFacts): boolean {
   if (facts.size !== undefined && facts.size !== file.bytes) return true;
   return facts.md5 !== undefined && facts.md5 !== file.md5;
-}
-
-function differs(path: string): StorageError {
-  return new StorageError(
-    'STORAGE_LOCAL',
-    `${path} already exists with different content. It was not replaced.`,
-    { hint: 'Use --force to replace it, or --dir to use a different folder.' },
-  );
 }
 
 /**

@@ -15,7 +15,7 @@ export interface SealSource {
   sealedPart: boolean;
 }
 
-/** A downloaded file, or the error. */
+/** A downloaded file, or the error. It has both if only its sealed part could not be saved. */
 export interface FetchedFile {
   result: FileResult;
   /** The envelope's status, if the service returned the key. */
@@ -68,7 +68,7 @@ function judge(
   file: FetchedFile,
   known: TrustedSigners,
 ): { seal: JudgedSeal | null; problem: SealProblem | null } {
-  if (file.error !== undefined) return { seal: null, problem: null };
+  if (file.error !== undefined && file.seal === null) return { seal: null, problem: null };
   return judgeSeal(file.seal, known, ruleOf(file, known));
 }
 

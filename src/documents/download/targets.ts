@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../kernel/vocabulary.ts';
-import { defaultFileName, safeFileName } from '../archive/file-names.ts';
+import { canonicalName, defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
 import { type DocumentFile, type FileTarget, FirstReading, keyOf } from './locate.ts';
 
@@ -127,22 +127,18 @@ export function refuseCollisions(targets: readonly FileTarget[]): void {
   const files = targets.filter((one): one is NamedFile => one.fileName !== null);
   const owners = new Map<string, NamedFile>();
   for (const file of files) {
-    const key = canonical(file.fileName);
+    const key = canonicalName(file.fileName);
     const other = owners.get(key);
     if (other !== undefined) throw collision(file, other);
     owners.set(key, file);
   }
   for (const file of files) {
-    const parts = canonical(file.fileName).split('/');
+    const parts = canonicalName(file.fileName).split('/');
     for (let depth = 1; depth < parts.length; depth++) {
       const other = owners.get(parts.slice(0, depth).join('/'));
       if (other !== undefined) throw collision(file, other);
     }
   }
-}
-
-function canonical(fileName: string): string {
-  return fileName.normalize('NFC').toLowerCase();
 }
 
 function collision(one: NamedFile, other: NamedFile): UsageError {

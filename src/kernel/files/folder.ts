@@ -1,5 +1,5 @@
-import { mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /**
@@ -25,4 +25,12 @@ function makeOne(path: string, mode: number | undefined): boolean {
     if (there?.isDirectory()) return false;
     throw there ? Object.assign(new Error(`${path} is not a folder`), { code: 'ENOTDIR' }) : error;
   }
+}
+
+/** @throws the system's error if a folder between `dir` and the file is a link, which could lead anywhere. */
+export function refuseLinks(dir: string, file: string): void {
+  const top = resolve(dir);
+  for (let at = dirname(resolve(file)); at !== top && at !== dirname(at); at = dirname(at))
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw Object.assign(new Error(`${at} is a link`), { code: 'ELOOP' });
 }

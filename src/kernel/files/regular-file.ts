@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, type PathLike, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
@@ -54,6 +55,13 @@ export async function readRegularBytes(
   } finally {
     closeSync(file);
   }
+}
+
+/** Returns the SHA-256 of an open file, or of its first bytes. */
+export async function sha256Of(file: number, bytes?: number): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const block of blocksOf(file, bytes)) hash.update(block);
+  return hash.digest('hex');
 }
 
 const BLOCK = 256 * 1024;

@@ -2,8 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import type { EventRecord } from '../journal/record.ts';
-import { findEvent, forwardable, sendAll, showDeliveries, targetUrl } from './send-to-receiver.ts';
+import { findEvents, forwardable, sendAll, showDeliveries, targetUrl } from './send-to-receiver.ts';
 
 export default class EventsReplay extends EsignCommand {
   static override summary = 'Resend received webhooks, byte for byte, with their headers.';
@@ -26,8 +25,7 @@ export default class EventsReplay extends EsignCommand {
     const { argv, flags, context } = await this.start(EventsReplay);
     const url = targetUrl(flags.to);
     const { ids } = await readIds(argv.map(String), 'delivery ID', context.terminal);
-    const records: EventRecord[] = [];
-    for (const id of ids) records.push(await findEvent(id, context.terminal));
+    const records = await findEvents(ids, context.terminal);
     // `events list` prints the newest first, also those of the same millisecond.
     records.reverse().sort((a, b) => Date.parse(a.receivedAt) - Date.parse(b.receivedAt));
     const deliveries = records.map(forwardable);

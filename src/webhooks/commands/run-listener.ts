@@ -7,6 +7,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import type { Context } from '../../session/context.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
+import { isSamePath } from '../receive/path.ts';
 import { eventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
 import type { ListenFlags } from './listen-flags.ts';
@@ -84,7 +85,7 @@ function refuseLoop(
   const isOwn = (text: string) => {
     const url = new URL(text);
     const isHere = isLoopback(url) || url.hostname === host || url.hostname === '0.0.0.0';
-    return isHere && Number(url.port || 80) === port && url.pathname.replace(/\/$/, '') === path;
+    return isHere && Number(url.port || 80) === port && isSamePath(url.pathname, path);
   };
   if (forwardTo.some(isOwn))
     throw new UsageError("--forward-to is the listener's own address.", {

@@ -95,16 +95,44 @@ export function forwardable(record: EventRecord): Forwardable {
   return storedDelivery(record);
 }
 
+type Notices = Pick<CommandTerminal, 'notice'>;
+
 /** Returns the record with a delivery ID or the beginning of one. @throws NotFoundError if it doesn't exist, UsageError if several begin like this */
-export async function findEvent(id: string, terminal: CommandTerminal): Promise<EventRecord> {
+export async function findEvent(id: string, terminal: Notices): Promise<EventRecord> {
+  return onlyMatch(id, await findMatches([id]), terminal);
+}
+
+/** Does the same for several IDs, in their order, and reads the journal once. @throws as `findEvent` does, for the first such ID */
+export async function findEvents(ids: readonly string[], terminal: Notices): Promise<EventRecord[]> {
+  const matches = await findMatches(ids);
+  return ids.map((id) => onlyMatch(id, matches, terminal));
+}
+
+interface Matches {
+  /** The records of each ID: the one with this ID first, and up to two that begin with it. */
+  records: ReadonlyMap<string, readonly EventRecord[]>;
+  damages: readonly string[];
+}
+
+async function findMatches(ids: readonly string[]): Promise<Matches> {
+  const records = new Map(ids.map((id): [string, EventRecord[]] => [id, []]));
+  // A record is looked up by its beginnings, because comparing it with each ID would take long.
+  const lengths = new Set(ids.map((id) => id.length).filter((length) => length > 0));
   const damages: string[] = [];
-  const found: EventRecord[] = [];
   const take = (record: EventRecord) => {
-    if (record.deliveryId === id) found.unshift(record);
-    else if (found.length < 2 && id !== '' && record.deliveryId.startsWith(id)) found.push(record);
+    const { deliveryId } = record;
+    for (const length of lengths) {
+      const found = records.get(deliveryId.slice(0, length));
+      if (length === deliveryId.length) found?.unshift(record);
+      else if (length < deliveryId.length && found !== undefined && found.length < 2) found.push(record);
+    }
   };
   await scanEvents(eventsDir(), 0, take, (message) => damages.push(message));
-  const [first, second] = found;
+  return { records, damages };
+}
+
+function onlyMatch(id: string, { records, damages }: Matches, terminal: Notices): EventRecord {
+  const [first, second] = records.get(id) ?? [];
   if (first === undefined) {
     for (const message of damages) terminal.notice(message);
     throw new NotFoundError(`Delivery ${id} was not found in the journal on this machine.`, {

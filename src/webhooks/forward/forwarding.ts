@@ -2,8 +2,10 @@ import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { MAX_REMEMBERED_IDS } from '../defaults.ts';
 import { eventAt, type OnWarning, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
+import { NewestIds } from './newest-ids.ts';
 import { Forwarder, type ForwarderOptions, type PendingForward, RETRY_PERIOD_MS } from './queue.ts';
 import { shownUrl, storedDelivery } from './send.ts';
 
@@ -48,18 +50,18 @@ export class Forwarding {
     const { targets } = this.queue;
     const now = this.#options.clock.now();
     const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
-    const seen: { receivedAt: string; id: string }[] = [];
+    const seen = new NewestIds(MAX_REMEMBERED_IDS);
     const pending = new Map<string, PendingForward>();
     /** Ends that were read before their deliveries, which are in another listener's file. */
     const ended = new Set<string>();
+    const end = (deliveryId: string, target: string) => {
+      const name = `${deliveryId} ${target}`;
+      if (targets.includes(target) && !pending.delete(name)) ended.add(name);
+    };
     const take = (entry: JournalEntry, place: JournalPosition) => {
-      if (!isEvent(entry)) {
-        const name = `${entry.forwarded} ${entry.target}`;
-        if (!pending.delete(name)) ended.add(name);
-        return;
-      }
+      if (!isEvent(entry)) return end(entry.forwarded, entry.target);
       const { reason, receivedAt, id, deliveryId } = entry;
-      if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
+      if (reason === null && receivedAt >= recent) seen.add(id, receivedAt);
       for (const target of entry.targets ?? []) {
         const name = `${deliveryId} ${target}`;
         if (targets.includes(target) && !ended.delete(name))
@@ -71,7 +73,7 @@ export class Forwarding {
     this.#waiting = [...pending.values()].sort(
       (a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start,
     );
-    return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
+    return seen.oldestFirst();
   }
 
   /** Starts forwarding: first the pending deliveries, then those that have arrived since. */

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { closeServer } from '../../kernel/network/listening.ts';
-import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
+import { BodyLimitError } from '../../kernel/streams.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
+import { BusyError, OpenBodies } from './open-bodies.ts';
+import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, readPayload } from './payload.ts';
+import { RecentIds } from './recent-ids.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -25,6 +27,8 @@ export interface ReceiverOptions {
     bytes: number,
   ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
   verify: boolean;
+  /** Returns whether to find out why a signature doesn't match, which takes many hashes. Anyone can send one. */
+  explains: () => boolean;
   clock: Clock;
   /** IDs received before this run. */
   seen?: Iterable<string>;
@@ -34,6 +38,8 @@ export interface ReceiverOptions {
   onFailure: (error: unknown) => void;
   /** Called with the path of each request that was sent elsewhere. */
   onElsewhere: (path: string) => void;
+  /** Called for each request refused because the bodies of others take too much memory. */
+  onBusy: () => void;
   /** Called for each connection closed because too many were open. */
   onDropped: () => void;
 }
@@ -43,23 +49,20 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
 /** The first two are time limits; the third is the interval at which they are checked. */
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 2_000;
-/** The maximum number of remembered IDs: enough to recognize a day's repeats, with limited memory. */
-const MAX_REMEMBERED_IDS = 100_000;
 
 /**
  * Starts a server that receives webhooks. The raw bytes are verified before anything else.
  * Responds with 200 if valid, 401 invalid signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method,
- * 404 other path.
+ * 404 other path, 503 if too many bodies are open.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const seen = new Set<string>(options.seen);
+  const state = { bodies: new OpenBodies(), seen: new RecentIds(options.seen) };
   const server = createServer(TIME_LIMITS, (request, response) => {
     // Rejects if the sender disconnects during its request.
-    void handle(request, response, options, seen).catch(() => answer(response, 500));
+    void handle(request, response, options, state).catch(() => answer(response, 500));
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', options.onDropped);
@@ -73,48 +76,55 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 /** Longer paths are truncated in reports. */
 const MAX_PATH_LENGTH = 100;
 
+interface State {
+  bodies: OpenBodies;
+  seen: RecentIds;
+}
+
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   options: ReceiverOptions,
-  seen: Set<string>,
+  { bodies, seen }: State,
 ): Promise<void> {
   const [path = ''] = (request.url ?? '').split('?');
-  if (withoutSlash(path) !== withoutSlash(options.path)) {
+  if (!isSamePath(path, options.path)) {
     options.onElsewhere(path.slice(0, MAX_PATH_LENGTH));
     return answer(response, 404);
   }
   if (request.method !== 'POST') return answer(response, 405);
-  let raw: Buffer;
   try {
-    raw = await readBody(request);
+    const status = await bodies.with(request, (raw) => take(raw, request, options, seen));
+    answer(response, status);
   } catch (error) {
     if (error instanceof BodyLimitError) return answer(response, 413);
-    throw error;
+    if (!(error instanceof BusyError)) throw error;
+    options.onBusy();
+    answer(response, 503);
   }
-  let delivery: Delivery | undefined;
-  try {
-    delivery = await judge(raw, request, options, seen);
-    await options.onDelivery(delivery);
-  } catch (error) {
-    // The sender will send it again, and that delivery is not a repeat.
-    if (delivery?.reason === null && !delivery.duplicate) seen.delete(delivery.id);
-    options.onFailure(error);
-    return answer(response, 500);
-  }
-  answer(response, delivery.answer);
 }
 
-function withoutSlash(path: string): string {
-  return path.replace(/\/$/, '');
-}
-
-async function judge(
+/** Reports a delivery and returns the status of the response. */
+async function take(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
-  seen: Set<string>,
-): Promise<Delivery> {
+  seen: RecentIds,
+): Promise<number> {
+  try {
+    const delivery = await judge(raw, request, options);
+    // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
+    if (delivery.reason === null)
+      await seen.accept(delivery.id, (duplicate) => options.onDelivery({ ...delivery, duplicate }));
+    else await options.onDelivery(delivery);
+    return delivery.answer;
+  } catch (error) {
+    options.onFailure(error);
+    return 500;
+  }
+}
+
+async function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOptions): Promise<Delivery> {
   const payload = readPayload(raw);
   const requestRefusal = options.verify
     ? await signatureRefusal(raw, request, options, payload?.envelopeId ?? null)
@@ -122,16 +132,12 @@ async function judge(
       ? FROM_WEB_PAGE
       : null;
   const refusal = requestRefusal ?? (payload === undefined ? NOT_JSON : null);
-  const { id } = payload ?? NO_PAYLOAD;
-  // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
-  const duplicate = refusal === null && seen.has(id);
-  if (refusal === null) dropOldest(seen.add(id), MAX_REMEMBERED_IDS);
   const delivery = {
     ...(payload ?? NO_PAYLOAD),
     deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
     receivedAt: new Date(options.clock.now()).toISOString(),
     verified: options.verify && requestRefusal === null,
-    duplicate,
+    duplicate: false,
     reason: refusal?.reason ?? null,
     answer: refusal?.answer ?? 200,
     raw,
@@ -159,33 +165,14 @@ async function signatureRefusal(
   const known = await options.secretsFor(envelopeId, raw.byteLength);
   const check = checkSignature(raw, values, known.secrets);
   if (check.ok) return null;
-  const isMismatch = check.failure === 'mismatch';
-  return { answer: 401, reason: isMismatch ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
+  const isExplained = check.failure === 'mismatch' && options.explains();
+  return { answer: 401, reason: isExplained ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index): [string, string][] =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : [],
   );
-}
-
-/** Reads the raw bytes with events, because iterating is much slower. @throws BodyLimitError */
-function readBody(request: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const body = new BoundedBody(MAX_BODY_BYTES);
-    const take = (piece: Buffer) => {
-      try {
-        body.add(piece);
-      } catch (error) {
-        // The rest is discarded until the connection is closed, because a paused stream would keep it open.
-        request.off('data', take).resume();
-        reject(error);
-      }
-    };
-    request.on('data', take);
-    request.on('end', () => resolve(body.bytes()));
-    request.on('error', reject);
-  });
 }
 
 const WORDS: Readonly<Record<number, string>> = {
@@ -197,18 +184,21 @@ const WORDS: Readonly<Record<number, string>> = {
   405: 'use POST',
   413: 'the body is larger than 1 MiB, or arrives in too many small pieces',
   500: 'not recorded; send it again',
+  503: 'too many requests are open; send it again',
 };
 
 function answer(response: ServerResponse, status: number): void {
   if (response.headersSent) return;
-  const closes = status === 413 ? { connection: 'close' } : {};
+  const closes = status === 413 || status === 503 ? { connection: 'close' } : {};
   const allow = status === 405 ? { allow: 'POST' } : {};
+  const retry = status === 503 ? { 'retry-after': '5' } : {};
   const text = `${WORDS[status] ?? ''}\n`;
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
     'content-length': text.length,
     ...closes,
     ...allow,
+    ...retry,
   });
   response.end(text);
 }

@@ -42,6 +42,7 @@ describe('a file name', () => {
   it("never equals one of the folder's own files", () => {
     expect(safeFileName('sha256sums')).toBe('_sha256sums');
     expect(safeFileName('x.pdf.part')).toBe('x.pdf.part_');
+    expect(safeFileName('x.Sealed.pdf')).toBe('x.Sealed_.pdf');
     expect(safeFileName('.esign.lock')).toBe('_esign.lock');
   });
 

@@ -1,12 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { updateManifest } from '../../../src/documents/archive/manifest.ts';
-import { type ArchiveVerifyOptions, verifyDocuments } from '../../../src/documents/archive/verify.ts';
-import { makeSealer, plainPdf, sealed as sealedPdf } from '../../support/sealing.ts';
+import {
+  type ArchiveVerifyOptions,
+  type VerifiedFile,
+  verifyDocuments,
+} from '../../../src/documents/archive/verify.ts';
+import {
+  makeSealer,
+  plainPdf,
+  type Sealer,
+  sealed as sealedPdf,
+  timestamped,
+} from '../../support/sealing.ts';
 import { hasLinks } from '../../support/system.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -15,10 +25,11 @@ let dir: string;
 let plain: Uint8Array;
 let sealed: Uint8Array;
 let fingerprint: string;
+let sealer: Sealer;
 
 beforeAll(async () => {
   plain = plainPdf();
-  const sealer = await makeSealer({ name: 'Service' });
+  sealer = await makeSealer({ name: 'Service' });
   ({ fingerprint } = sealer);
   sealed = sealedPdf(sealer);
 });
@@ -246,5 +257,58 @@ describe('a pinned seal', () => {
     expect(await verify('a', { sealedBy })).toEqual(['a/x.pdf unlisted SEAL_UNTRUSTED']);
     expect(await verify('a', { sealedBy, pin: fingerprint })).toEqual(['a/x.pdf unlisted SEAL_UNTRUSTED']);
     expect(await verify('a', { sealedBy: [...sealedBy, fingerprint] })).toEqual(['a/x.pdf unlisted ok']);
+  });
+});
+
+describe('a sealed part', () => {
+  /** Writes a file to which data was added later. Returns what was sealed. */
+  async function putExtended(path: string): Promise<Uint8Array> {
+    const part = sealedPdf(sealer, plainPdf(path));
+    await put(path, timestamped(sealer, part));
+    return part;
+  }
+  async function filesOf(...places: string[]): Promise<VerifiedFile[]> {
+    const files: VerifiedFile[] = [];
+    const options = { known: { authorities: [], pin: undefined, sealedBy: [] }, sealedPartDir: at('parts') };
+    for await (const file of verifyDocuments(places.map(at), options)) files.push(file);
+    return files;
+  }
+
+  it('is written to the same subfolder, whatever other files have that name', async () => {
+    const folders = ['2024', '2025', '2026/may'];
+    const parts: Uint8Array[] = [];
+    for (const folder of folders) parts.push(await putExtended(`all/${folder}/lease.pdf`));
+    for (const run of ['first', 'second']) {
+      const codes = (await filesOf('all')).map(({ error }) => error?.code);
+      expect(codes, run).toEqual(Array(3).fill('SEAL_EXTENDED'));
+    }
+    for (const [index, folder] of folders.entries())
+      expect(await readFile(at(`parts/${folder}/lease.sealed.pdf`))).toEqual(parts[index]);
+    expect(await readdir(at('parts/2024'))).toEqual(['lease.sealed.pdf']);
+  });
+
+  it('that meets another one of its name is reported, and what was found about the file is kept', async () => {
+    const [a, b] = [await putExtended('a/lease.pdf'), await putExtended('b/lease.pdf')];
+    const files = await filesOf('a', 'b');
+    for (const file of files)
+      expect(file).toMatchObject({
+        list: 'unlisted',
+        seal: { state: 'intact' },
+        error: { code: 'SEAL_EXTENDED' },
+      });
+    const [written, ...rest] = files.filter(({ error }) => !error?.message.includes('different content'));
+    expect([rest, await readdir(at('parts'))]).toEqual([[], ['lease.sealed.pdf']]);
+    expect(await readFile(at('parts/lease.sealed.pdf'))).toEqual(written?.path === at('a/lease.pdf') ? a : b);
+  });
+
+  it.runIf(hasLinks)('never leaves its folder through a link', async () => {
+    await putExtended('all/sub/lease.pdf');
+    await mkdir(at('outside'));
+    await mkdir(at('parts'));
+    await symlink(at('outside'), at('parts/sub'));
+    const [file] = await filesOf('all');
+    expect(file).toMatchObject({ list: 'unlisted', seal: { state: 'intact' } });
+    expect(file?.error?.message).toContain('symbolic link');
+    expect(await readdir(at('outside'))).toEqual([]);
   });
 });

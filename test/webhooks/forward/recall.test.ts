@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { DayJournal } from '../../../src/journal/day-journal.ts';
+import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
+import { NewestIds } from '../../../src/webhooks/forward/newest-ids.ts';
+import { targetName } from '../../../src/webhooks/forward/queue.ts';
+import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
+import { fakeClock } from '../../support/clock.ts';
+import { recordOf } from '../../support/webhooks.ts';
+
+it('keeps the newest IDs, oldest first, whatever their order', () => {
+  const ids = new NewestIds(3);
+  for (const n of [5, 1, 9, 2, 8, 3, 7, 4, 6, 9]) ids.add(`id_${n}`, `2026-01-0${n}`);
+  expect(ids.oldestFirst()).toEqual(['id_7', 'id_8', 'id_9']);
+});
+
+it('finds what is pending for its own addresses', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-recall-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const clock = fakeClock();
+  const [own, other] = ['http://127.0.0.1:9/own', 'http://127.0.0.1:9/other'];
+  const targets = [own, other].map(targetName);
+  const record = (id: string) => recordOf(id, { receivedAt: new Date(clock.now()).toISOString(), targets });
+  const end = (forwarded: string, target: string) =>
+    ({ forwarded, target: targetName(target), outcome: 'accepted' }) as const;
+  const journal = new DayJournal(folder, EVENTS_FORMAT, clock);
+  // An end may be read before its delivery.
+  for (const entry of [end('a', own), record('a'), record('b'), end('b', other), record('c'), end('c', own)])
+    await journal.append(entry);
+  const forwarding = new Forwarding({
+    ...{ journal, urls: [own], clock, warn: () => undefined },
+    onResult: () => undefined,
+  });
+  expect(await forwarding.recall(folder, () => undefined)).toEqual(['evt_a', 'evt_b', 'evt_c']);
+  forwarding.start();
+  expect(forwarding.queue.pending).toBe(1);
+  await forwarding.stop(1);
+  await journal.close();
+});

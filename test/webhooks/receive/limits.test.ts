@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+import { type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
+import { MISMATCH } from '../../../src/webhooks/receive/signature.ts';
+import { eventually } from '../../support/eventually.ts';
+import { payload, post, signed } from '../../support/webhooks.ts';
+
+const SECRET = 'a-secret-of-more-than-16';
+const BODY = payload('env_1');
+const MIB = 1024 * 1024;
+
+let receiver: Receiver;
+let deliveries: Delivery[];
+let failures: unknown[];
+let busy: number;
+let explains: boolean;
+/** Stores a delivery. */
+let store: () => Promise<void>;
+
+beforeEach(async () => {
+  [deliveries, failures, busy, explains, store] = [[], [], 0, true, () => Promise.resolve()];
+  receiver = await startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
+    verify: true,
+    explains: () => explains,
+    clock: systemClock,
+    onDelivery: async (delivery) => {
+      await store();
+      deliveries.push(delivery);
+    },
+    onFailure: (error) => failures.push(error),
+    onElsewhere: () => undefined,
+    onBusy: () => busy++,
+    onDropped: () => undefined,
+  });
+});
+afterEach(() => receiver.close());
+
+const deliver = (body = BODY) => post(receiver.url, body, signed(body, SECRET));
+
+/** Sends a body except for its last byte, and leaves the connection open. */
+async function open(bytes: number): Promise<Socket> {
+  const socket = connect(Number(new URL(receiver.url).port), '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(`POST /webhooks HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`);
+  socket.write(Buffer.alloc(bytes - 1, 'x'));
+  return socket;
+}
+
+it('refuses large bodies with 503 while many are open, but no small ones', async () => {
+  const sockets = await Promise.all(Array.from({ length: 70 }, () => open(MIB)));
+  const refused = await Promise.race(sockets.map((socket) => once(socket, 'data')));
+  expect(String(refused)).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: \d/);
+  await eventually(() => expect(busy).toBeGreaterThan(0));
+  const burst = await Promise.all(Array.from({ length: 200 }, (_, n) => deliver(payload(`env_${n}`))));
+  expect(new Set(burst)).toEqual(new Set([200]));
+  for (const socket of sockets) socket.destroy();
+  const large = payload('env_large', 'envelope.sent', { filler: 'x'.repeat(MIB / 2) });
+  await eventually(async () => expect(await deliver(large)).toBe(200));
+});
+
+it('counts a body no longer once it was answered', async () => {
+  for (let n = 0; n < 80; n++) {
+    const large = payload(`env_${n}`, 'envelope.sent', { filler: 'x'.repeat(MIB - 1_000) });
+    expect(await deliver(large)).toBe(200);
+  }
+  expect(busy).toBe(0);
+});
+
+it('responds with 500 to a delivery that could not be stored, which is not a duplicate when it is sent again', async () => {
+  const full = new Error('the disk is full');
+  store = () => Promise.reject(full);
+  expect(await deliver()).toBe(500);
+  store = () => Promise.resolve();
+  expect([await deliver(), await deliver()]).toEqual([200, 200]);
+  expect(deliveries).toMatchObject([{ duplicate: false }, { duplicate: true }]);
+  expect(failures).toEqual([full]);
+});
+
+it('treats a repeat as the first if the first could not be stored in the meantime', async () => {
+  const storing: { done: () => void; failed: (error: Error) => void }[] = [];
+  store = () => new Promise((done, failed) => storing.push({ done, failed }));
+  const answers = [deliver(), deliver(), deliver()];
+  await eventually(() => expect(storing).toHaveLength(1));
+  storing[0]?.failed(new Error('the disk is full'));
+  await eventually(() => expect(storing).toHaveLength(2));
+  storing[1]?.done();
+  await eventually(() => expect(storing).toHaveLength(3));
+  storing[2]?.done();
+  expect((await Promise.all(answers)).toSorted()).toEqual([200, 200, 500]);
+  expect(deliveries.map(({ duplicate }) => duplicate)).toEqual([false, true]);
+});
+
+it('explains a signature only if the refusal is recorded', async () => {
+  const reserialized = signed(JSON.stringify({ a: 1 }), SECRET);
+  for (explains of [true, false]) expect(await post(receiver.url, '{ "a": 1 }', reserialized)).toBe(401);
+  expect(deliveries.map(({ reason }) => reason)).toEqual([expect.stringMatching(/serialized/), MISMATCH]);
+});
