@@ -2,7 +2,7 @@ import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { MAX_REMEMBERED_IDS } from '../defaults.ts';
+import { MAX_REMEMBERED_IDS } from '../listen-limits.ts';
 import { eventAt, type OnWarning, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
 import { NewestIds } from './newest-ids.ts';

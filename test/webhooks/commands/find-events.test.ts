@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { findEvents } from '../../../src/commands/events/send.ts';
+import { findEvents } from '../../../src/webhooks/commands/send-to-receiver.ts';
 import { DayJournal } from '../../../src/journal/day-journal.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { NotFoundError, UsageError } from '../../../src/kernel/errors.ts';
