@@ -89,6 +89,7 @@ const bundled = [
   'hono',
   'ora',
   'pkijs',
+  'numfmt',
   'sax',
   'string-width',
   'undici',

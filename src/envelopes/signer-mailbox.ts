@@ -1,5 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { lineProblem } from '../kernel/text/control-characters.ts';
 import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
@@ -26,10 +27,20 @@ const EXAMPLE = `Examples: a@b.c, 'Ada Lovelace <a@b.c>', 'Ada Lovelace <a@b.c>;
  */
 export function parseSigner(text: string): ParsedSigner {
   const [mailbox = '', ...options] = splitOutsideQuotes(text);
+  const people = [mailbox, ...options.filter((option) => !option.includes('='))];
+  if (addressesIn(people.join(' ')).length > 1)
+    throw refused(text, 'it has several addresses', 'Pass --signer once for each person.');
   const { name, email } = parseMailbox(mailbox.trim(), text);
   const signer: SignerInput = { email, name: name || email };
   for (const option of options) applyOption(signer, option, text);
   return { signer, nameIsAddress: name === '' };
+}
+
+/** Returns the different addresses in a text, outside quotes. */
+function addressesIn(text: string): string[] {
+  const outside = text.toLowerCase().replaceAll(/"(?:[^"\\]|\\.)*"/gs, ' ');
+  const found = outside.match(/[^\s<>()[\],;:]+@[^\s<>()[\],;:@]+\.[^\s<>()[\],;:@]+/g) ?? [];
+  return [...new Set(found)];
 }
 
 /** Returns the text that `parseSigner` parses into this signer. */
@@ -50,11 +61,20 @@ function quotedIfNeeded(text: string): string {
 function parseMailbox(mailbox: string, whole: string): { name: string; email: string } {
   const bracketed = /^(.*)<([^<>]*)>$/s.exec(mailbox);
   const email = (bracketed?.[2] ?? mailbox).trim();
-  const name = unquote((bracketed?.[1] ?? '').trim());
+  const written = (bracketed?.[1] ?? '').trim();
+  const name = unquote(written);
   if (email === '') throw refused(whole, 'it has no email address');
   const problem = addressProblem(email);
   if (problem !== undefined) throw refused(whole, `"${email}" ${problem}`);
+  if (name === written && /[<>]/.test(name))
+    throw refused(whole, 'the name contains < or >; put the name in double quotes');
+  refuseControls('name', name, whole);
   return { name, email };
+}
+
+function refuseControls(what: string, text: string, whole: string): void {
+  const problem = lineProblem(text);
+  if (problem !== undefined) throw refused(whole, `the ${what} ${problem}`);
 }
 
 function applyOption(signer: SignerInput, option: string, whole: string): void {
@@ -64,6 +84,7 @@ function applyOption(signer: SignerInput, option: string, whole: string): void {
   const value = unquote(option.slice(equals + 1).trim());
   if (equals < 1) throw refused(whole, `the option "${option.trim()}" has no value`);
   if (value === '') throw refused(whole, `the option ${key} is empty`);
+  refuseControls(key, value, whole);
   if (key === 'role') signer.role = value;
   else if (key === 'order') signer.order = parseOrder(value, whole);
   else throw refused(whole, `the option "${key}" is unknown; use role or order`);
@@ -96,8 +117,8 @@ function unquote(text: string): string {
   return inner === undefined ? text : inner.replace(/\\(.)/gs, '$1').trim();
 }
 
-function refused(text: string, why: string): UsageError {
-  return new UsageError(`The signer "${text}" can't be read: ${why}.`, { hint: EXAMPLE });
+function refused(text: string, why: string, hint = EXAMPLE): UsageError {
+  return new UsageError(`The signer "${text}" can't be read: ${why}.`, { hint });
 }
 
 /**

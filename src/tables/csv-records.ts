@@ -5,7 +5,7 @@ import { codeOf } from '../kernel/errors.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 import { type TableRecord, UnreadableRow } from './record.ts';
 
-const DELIMITERS = [',', ';', '\t', '|'];
+export const DELIMITERS = [',', ';', '\t', '|'];
 /** The maximum length of a row, since a quote that is never closed would put the rest of the file into one cell. */
 const MAX_ROW_LENGTH = 1_000_000;
 const MAX_LINE_LENGTH = 65_536;
@@ -110,11 +110,12 @@ function readItem(item: unknown): { cells: string[]; lines: number } {
 }
 
 function reasonOf(error: Error): string {
-  switch (codeOf(error)) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return 'a quote is opened here and never closed; close it, and double quotes inside a quoted cell ("")';
-    default:
-      return 'there is a quote inside a cell; put the whole cell in quotes and double the quotes inside it ("")';
-  }
+  const code = codeOf(error);
+  if (code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE')
+    return 'a quote is opened here and never closed; close it, and double quotes inside a quoted cell ("")';
+  if (code === 'CSV_INVALID_CLOSING_QUOTE')
+    return 'there is a space or text after a closing quote; remove it, or double the quotes inside the cell ("")';
+  if ('field' in error && typeof error.field === 'string' && error.field.trim() === '')
+    return 'there is a space before a quote; remove the space';
+  return 'there is a quote inside a cell; put the whole cell in quotes and double the quotes inside it ("")';
 }

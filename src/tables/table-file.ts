@@ -1,5 +1,6 @@
 import { UsageError } from '../kernel/errors.ts';
 import { type Decoder, decoderOf, encodingNamed, markOf, startsWith } from './encodings.ts';
+import { LineBreaks, withPlainBreaks } from './line-breaks.ts';
 import type { SheetFile } from './record.ts';
 
 /** A file that the user named. */
@@ -67,7 +68,8 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
       hint: 'Omit --sheet, which is for .xlsx files.',
     });
   const used = mark?.encoding ?? encoding ?? encodingBefore(start, options);
-  if (!used.startsWith('utf-16') && start.includes(0)) throw await otherEncoding(name, used, start);
+  if (!used.startsWith('utf-16') && wideEncoding(start) !== undefined)
+    throw await otherEncoding(name, used, start);
   return {
     kind: 'text',
     encoding: used,
@@ -129,27 +131,30 @@ async function* textOf(
 ): AsyncGenerator<string, void, undefined> {
   const decoder = await decoderOf(encoding);
   const utf8 = SINGLE_BYTE.test(encoding) ? new Utf8Check() : undefined;
+  const breaks = new LineBreaks();
   let line = 1;
-  let heldReturn = '';
   for await (const chunk of bytes) {
     utf8?.add(chunk);
-    const decoded = heldReturn + (await decode(decoder, chunk, { name, encoding, line }));
-    // A carriage return at the end of a chunk may be the first half of a line break.
-    heldReturn = decoded.endsWith('\r') ? '\r' : '';
-    const text = withPlainBreaks(decoded.slice(0, decoded.length - heldReturn.length));
+    const text = breaks.add(await decode(decoder, chunk, { name, encoding, line }));
+    refuseNul(text, name, line);
     line += countOf(text, '\n');
     if (text !== '') yield text;
   }
-  const rest = await decode(decoder, undefined, { name, encoding, line });
+  const rest = breaks.add(await decode(decoder, undefined, { name, encoding, line })) + breaks.end();
   if (utf8?.isUtf8()) throw new UsageError(`${name} is UTF-8 text, not ${encoding}.`, { hint: OMIT });
-  if (heldReturn + rest !== '') yield withPlainBreaks(`${heldReturn}${rest}`);
+  if (rest !== '') yield rest;
+}
+
+function refuseNul(text: string, name: string, firstLine: number): void {
+  const at = text.indexOf('\0');
+  if (at === -1) return;
+  const line = firstLine + countOf(text.slice(0, at), '\n');
+  throw new UsageError(`${name}:${line} contains a NUL character.`, {
+    hint: 'Remove it, or export the file again. Nothing was sent.',
+  });
 }
 
 const OMIT = 'Omit --encoding. Nothing was sent.';
-
-function withPlainBreaks(text: string): string {
-  return text.replace(/\r\n?/g, '\n');
-}
 
 /** Detects UTF-8 that is read as a single-byte encoding, which would turn ü into Ã¼. */
 class Utf8Check {
@@ -241,7 +246,10 @@ async function likelyEncoding(bytes: Uint8Array): Promise<string> {
   return MAC_LETTER.test(text) ? 'macintosh' : 'windows-1252';
 }
 
-/** Detects UTF-16 without a byte order mark, in which every second byte of ASCII text is zero. */
+/**
+ * Detects UTF-16 without a byte order mark, in which every second byte of ASCII text is zero. Every list has some ASCII text; single
+ * zero bytes are damage.
+ */
 function wideEncoding(bytes: Uint8Array): string | undefined {
   let [even, odd] = [0, 0];
   for (const [index, byte] of bytes.entries()) {
@@ -249,7 +257,7 @@ function wideEncoding(bytes: Uint8Array): string | undefined {
     if (index % 2 === 0) even++;
     else odd++;
   }
-  if (even + odd === 0) return undefined;
+  if (Math.max(even, odd) < bytes.length / 8) return undefined;
   return odd >= even ? 'utf-16le' : 'utf-16be';
 }
 

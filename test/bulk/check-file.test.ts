@@ -1,33 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
-import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { RowDefaults } from '../../src/bulk/rows/row.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
-import type { ReadOptions } from '../../src/tables/table-file.ts';
-
-type Row = Omit<BulkRow, 'content' | 'cells'>;
-
-/** The rows and the report of a text that arrives in chunks of this many bytes. */
-async function check(
-  text: string | Buffer,
-  piece = 7,
-  options: RowDefaults & { read?: ReadOptions } = {},
-): Promise<{ rows: Row[]; report: FileReport }> {
-  const bytes = Buffer.from(text);
-  async function* pieces() {
-    for (let at = 0; at < bytes.length; at += piece)
-      yield await Promise.resolve(bytes.subarray(at, at + piece));
-  }
-  const rows: Row[] = [];
-  const report = await checkFile(
-    { name: 'f.csv', bytes: pieces() },
-    { templateId: 'tmpl_1', ...options, take: ({ content: _, cells: __, ...row }) => void rows.push(row) },
-  );
-  return { rows, report };
-}
-const problems = async (text: string | Buffer) =>
-  (await check(text)).report.problems.first.map(
-    ({ line, column, text: what }) => `${line} ${column}: ${what}`,
-  );
+import { check, problems } from './check-text.ts';
 
 describe('placeholders', () => {
   const emails = async (text: string, flags: RowDefaults = {}) => {
@@ -220,7 +194,7 @@ describe('a CSV file', () => {
   it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
     expect(await problems('email,name\na@b.c,Ada, Countess\na@b.d\n')).toEqual([
       expect.stringMatching(/^2 : .* 3 cells, .* 2; .*","/),
-      expect.stringMatching(/^3 : .* 1 cells, .* 2;/),
+      expect.stringMatching(/^3 : .* 1 cell, .* 2;/),
     ]);
     const [open] = await problems('email,message\na@b.c,"x\ny"\nd@e.f,"never closed\nd@e.g,x\n');
     expect(open).toMatch(/^4 : a quote is opened/);

@@ -13,6 +13,11 @@ describe('a signer on the command line', () => {
     ['  <a@b.c> ; ORDER = 0 ', { email: 'a@b.c', name: 'a@b.c', order: 0 }, true],
     ['Łukasz Řehoř <l@příklad.cz>', { email: 'l@příklad.cz', name: 'Łukasz Řehoř' }, false],
     ['李小龍 <li@example.com>', { email: 'li@example.com', name: '李小龍' }, false],
+    ['Lee, Ann <a@b.c>', { email: 'a@b.c', name: 'Lee, Ann' }, false],
+    ['a@b.c <A@b.c>', { email: 'A@b.c', name: 'a@b.c' }, false],
+    ['Ann @ Acme <a@b.c>', { email: 'a@b.c', name: 'Ann @ Acme' }, false],
+    ['Ann <a@b.c>;role=x@y.z', { email: 'a@b.c', name: 'Ann', role: 'x@y.z' }, false],
+    ['"Ann <a@b.d>, Bob" <a@b.c>', { email: 'a@b.c', name: 'Ann <a@b.d>, Bob' }, false],
     ['"say \\"hi\\"" <a@b.c>', { email: 'a@b.c', name: 'say "hi"' }, false],
   ])('is parsed from %s', (text, signer, nameIsAddress) => {
     expect(parseSigner(text)).toEqual({ signer, nameIsAddress });
@@ -29,6 +34,15 @@ describe('a signer on the command line', () => {
     ['a@b.c;colour=red', 'is unknown'],
     ['"Ada <a@b.c>', 'quote is not closed'],
     ['Ada <>', 'has no email address'],
+    ['Ann <a@b.c>, Bob <b@b.c>', 'has several addresses'],
+    ['"Lee, Ann" <a@b.c>, "Ray, Bob" <b@b.c>', 'has several addresses'],
+    ['a@b.c, b@b.c', 'has several addresses'],
+    ['a@b.c; b@b.c', 'has several addresses'],
+    ['a@b.c, Bob <b@b.c>', 'has several addresses'],
+    ['Ann <a@b.c>\nBob <b@b.c>', 'has several addresses'],
+    ['Ann <ann at b.c>, Bob <b@b.c>', 'contains < or >'],
+    ['Ann\nBcc: eve <a@b.c>', 'the name contains a line break'],
+    ['Ann <a@b.c>;role="Ten\tant"', 'the role contains a tab'],
   ])('refuses %j with a reason', (text, why) => {
     expect(() => parseSigner(text)).toThrow(UsageError);
     expect(() => parseSigner(text)).toThrow(why);

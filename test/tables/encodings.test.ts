@@ -66,6 +66,23 @@ describe('a text file', () => {
     await expect(text(bytes, undefined, 64)).rejects.toThrow(encoding);
   });
 
+  it.each([
+    ['in a name', 'email,name\nann@example.com,Ann\0Lee\n', 2],
+    ['in the header', 'email\0,name\na@b.c,A\n', 1],
+    ['twice', 'email,name\na@b.c,A\nb@b.c,\0\0B\n', 3],
+    ['near the end', `email,name\n${'a@b.c,Ada\n'.repeat(1_000)}b@b.c,B\0\n`, 1_002],
+    ['in a list with Windows line breaks', 'email,name\r\na@b.c,A\r\nb@b.c,\0B\r\n', 3],
+  ])('is refused with a NUL character %s', async (_, content, line) => {
+    await expect(text(Buffer.from(content))).rejects.toThrow(`f.csv:${line} contains a NUL character.`);
+    const wide = Buffer.from(`\ufeff${content}`, 'utf16le');
+    await expect(text(wide)).rejects.toThrow(`f.csv:${line} contains a NUL character.`);
+  });
+
+  it.each(['Иван Петров', '山田太郎'])('is recognized as UTF-16 with the name %s', async (name) => {
+    const bytes = Buffer.from(`email,name\nivan@example.com,${name}\n`, 'utf16le');
+    await expect(text(bytes, undefined, 64)).rejects.toThrow('It is probably utf-16le.');
+  });
+
   it('must have an existing encoding', async () => {
     await expect(encodingNamed('windows-12525')).rejects.toThrow(UsageError);
     await expect(encodingNamed('')).rejects.toThrow(UsageError);

@@ -7,6 +7,7 @@ import { cellsHash, contentHash } from '../lookup/row-key.ts';
 import { LineIndex, openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
+import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
 /** The maximum number of problems that are shown for a file. */
@@ -143,7 +144,7 @@ class FileCheck {
     const before = report.problems.count;
     const addProblem = (path: string, text: string) =>
       report.problems.add({ line, column: path === '' ? '' : label(path), text });
-    const { envelope, requestId, unnamed } = checkRow(raw, this.#defaults, addProblem);
+    const { envelope, requestId, unnamed, warnings } = checkRow(raw, this.#defaults, addProblem);
     report.rows++;
     report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
@@ -154,8 +155,8 @@ class FileCheck {
       this.#findDuplicates(envelope, requestId, line, addProblem);
       for (const { text } of findProblems(envelope.signers, NO_ROLES))
         report.warnings.add({ line, column: '', text: text.replace(/\.$/, '') });
-      for (const { path, text } of suspiciousCells(envelope, requestId))
-        report.warnings.add({ line, column: label(path), text });
+      for (const { path, text } of [...warnings, ...suspiciousCells(envelope, requestId)])
+        report.warnings.add({ line, column: path === '' ? '' : label(path), text });
     }
     const row = {
       row: report.rows,
@@ -170,6 +171,7 @@ class FileCheck {
 
   finish(): FileReport {
     this.report.problems.mergeRepeated(this.report.rows);
+    this.report.warnings.mergeRepeated(this.report.rows);
     return this.report;
   }
 
@@ -203,34 +205,4 @@ class FileCheck {
         text: `the template and the signers are the same as on line ${alike}`,
       });
   }
-}
-
-/** `#N/A` (in several languages), `#REF!`, `#NAME?`, and `####` for a column that was too narrow. */
-const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
-const FORMULA = /^=\s*[\p{L}\d@("+-]/u;
-const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
-
-/** Returns texts that a spreadsheet produced unintentionally, by their path in the create body. */
-function suspiciousCells(
-  { signers, subject, message, metadata }: EnvelopeInput,
-  requestId: string | undefined,
-): { path: string; text: string }[] {
-  const cells: [string, unknown][] = [
-    ...signers.map(({ name }, index): [string, unknown] => [`signers.${index}.name`, name]),
-    ['subject', subject],
-    ['message', message],
-    ['requestId', requestId],
-    ...Object.entries(metadata ?? {}).map(([key, value]): [string, unknown] => [`metadata.${key}`, value]),
-  ];
-  return cells.flatMap(([path, cell]) => {
-    const problem = typeof cell === 'string' ? problemOf(cell.trim()) : undefined;
-    return problem === undefined ? [] : [{ path, text: problem }];
-  });
-}
-
-function problemOf(cell: string): string | undefined {
-  if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is a spreadsheet error value`;
-  if (FORMULA.test(cell)) return `"${cell.slice(0, 60)}" looks like a formula`;
-  if (SHORTENED_NUMBER.test(cell)) return `"${cell}" looks like a number shortened by a spreadsheet`;
-  return undefined;
 }

@@ -1,11 +1,13 @@
 import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
-import { entryOf, isList, isRecord, valueAt } from '../../kernel/json.ts';
+import { entryOf, isList, isRecord } from '../../kernel/json.ts';
+import { lineProblem, textProblem } from '../../kernel/text/control-characters.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
-import { columnOf, SIGNER_FIELDS, wordOf } from './columns.ts';
+import { SIGNER_FIELDS } from './columns.ts';
+import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A valid row. */
@@ -52,6 +54,7 @@ export interface CheckedRow {
   requestId: string | undefined;
   /** Number of signers without a name. Their address is used instead. */
   unnamed: number;
+  warnings: readonly { path: string; text: string }[];
 }
 
 /** Reports a problem with a field, by its path in the create body. */
@@ -71,15 +74,20 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
     addProblem('', 'the line is not a JSON object; it must be the body of a create request');
   refuseUnknown(value, FIELDS, addProblem);
   const signers = readSigners(value.signers, addProblem);
+  const warnings: { path: string; text: string }[] = [];
   const text = (field: string) => readText(value, field, addProblem);
   const email = (field: 'subject' | 'message') => {
     const own = text(field);
     const source = own ?? defaults[field];
+    if (source === undefined) return undefined;
     const path = own === undefined ? '' : field;
-    return (
-      source &&
-      fillPlaceholders(source, raw, (what) => addProblem(path, path === '' ? `--${field}: ${what}` : what))
-    );
+    const worded = (what: string) => (path === '' ? `--${field}: ${what}` : what);
+    for (const { written, name } of foreignPlaceholders(source, raw))
+      warnings.push({ path, text: worded(`${written} is not a placeholder; write {${name}}`) });
+    const filled = fillPlaceholders(source, raw, (what) => addProblem(path, worded(what)));
+    const problem = field === 'subject' ? lineProblem(filled) : textProblem(filled);
+    if (problem !== undefined) addProblem(path, worded(`it ${problem}`));
+    return filled;
   };
   const envelope: EnvelopeInput = {
     templateId: text('templateId') ?? defaults.templateId ?? '',
@@ -96,7 +104,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   const requestId = text('requestId');
   if ((requestId?.length ?? 0) > MAX_REQUEST_ID_LENGTH)
     addProblem('requestId', `it is longer than ${MAX_REQUEST_ID_LENGTH} characters; shorten it`);
-  return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed };
+  return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed, warnings };
 }
 
 function withoutMissing(envelope: EnvelopeInput): EnvelopeInput {
@@ -138,6 +146,18 @@ function readText(
   return undefined;
 }
 
+/** Returns a text field that must not contain line breaks or other control characters. */
+function readLine(
+  value: Readonly<Record<string, unknown>>,
+  field: string,
+  addProblem: AddProblem,
+): string | undefined {
+  const text = readText(value, field, addProblem);
+  const problem = lineProblem(text ?? '');
+  if (problem !== undefined) addProblem(field, `it ${problem}`);
+  return text;
+}
+
 function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerInput[]; unnamed: number } {
   if (!isList(value) || value.length === 0) {
     addProblem('signers', 'the row has no signer; an envelope needs at least one');
@@ -173,14 +193,14 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
   if (email === undefined) {
     if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no email address; add one');
   } else checkAddress(email, inside);
-  const role = readText(record, 'role', inside);
+  const role = readLine(record, 'role', inside);
   const { order } = record;
   const hasOrder = order !== undefined && order !== null;
   if (hasOrder && !isWhole(order, 0))
     inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3, and so on`);
   return {
     email: email ?? '',
-    name: readText(record, 'name', inside) ?? email ?? '',
+    name: readLine(record, 'name', inside) ?? email ?? '',
     ...(role === undefined ? {} : { role }),
     ...(hasOrder && isWhole(order, 0) ? { order } : {}),
   };
@@ -226,57 +246,4 @@ function readOrder(text: string | undefined, addProblem: AddProblem): string | u
 
 function isWhole(value: unknown, least: number): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= least;
-}
-
-/** A doubled brace, a placeholder, or a brace that is never closed. */
-const BRACES = /\{\{|\}\}|\{([^{}]*)\}|\{/g;
-/** Fields that can't be used as placeholders, because the placeholders are filled into them. */
-const EXCLUDED = ['subject', 'message'];
-
-/** Replaces each `{column}` in a text with the row's value. `{{` and `}}` stand for literal braces. */
-function fillPlaceholders(text: string, row: RawRow, addProblem: (text: string) => void): string {
-  return text.replaceAll(BRACES, (match: string, name: string | undefined) => {
-    if (match === '{{') return '{';
-    if (match === '}}') return '}';
-    if (name !== undefined) return textFor(name.trim(), row, addProblem);
-    addProblem('a { is not closed; close it, or use {{ for a literal brace');
-    return match;
-  });
-}
-
-function textFor(name: string, row: RawRow, addProblem: (text: string) => void): string {
-  if (isAmbiguous(name, row)) {
-    addProblem(`{${name}} is ambiguous, because the row has several signers; use {signer1_${wordOf(name)}}`);
-    return '';
-  }
-  const value = cellNamed(name, row);
-  if (value === undefined) addProblem(unknownName(name, row));
-  else if (typeof value === 'object' && value !== null) addProblem(`{${name}} is not text`);
-  else if (value === null || String(value).trim() === '')
-    addProblem(`{${name}} is empty in this row; fill it in, or change the text`);
-  else return String(value);
-  return '';
-}
-
-/** Returns true for a signer field such as `{name}` in a row with several signers, unless a column has exactly that name. */
-function isAmbiguous(name: string, row: RawRow): boolean {
-  const signers = valueAt(row.value, 'signers');
-  const isOfSigner = SIGNER_FIELDS.includes(wordOf(name)) && Array.isArray(signers) && signers.length > 1;
-  return isOfSigner && wordOf(row.label(`signers.0.${wordOf(name)}`)) !== wordOf(name);
-}
-
-function cellNamed(name: string, row: RawRow): unknown {
-  const { path = ['metadata', name] } = columnOf(name) ?? {};
-  const [top = ''] = path;
-  if (top === '' || EXCLUDED.includes(top)) return undefined;
-  return row.cell(path);
-}
-
-function unknownName(name: string, row: RawRow): string {
-  const metadata = valueAt(row.value, 'metadata');
-  const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])].filter(
-    (one) => cellNamed(one, row) !== undefined,
-  );
-  const suggestion = nearest(name, names);
-  return `the file has no column for {${name}}; ${suggestion === undefined ? 'use {{ }} for literal braces' : `did you mean {${suggestion}}?`}`;
 }

@@ -1,6 +1,8 @@
+import { counted } from '../../kernel/duration.ts';
 import { columnLetters } from '../../tables/column-letters.ts';
+import { DELIMITERS } from '../../tables/csv-records.ts';
 import type { TableFinding, TableRecord } from '../../tables/record.ts';
-import { readHeader, type SheetColumn } from './columns.ts';
+import { columnOf, readHeader, type SheetColumn } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
@@ -28,7 +30,7 @@ export async function* tableRows(
     } else if (hasAllCells(cells, columns.length)) {
       unnamed?.check(cells, line);
       yield rawRow(columns, cells, line);
-    } else report({ line, column: '', text: wrongCount(cells.length, columns.length, delimiter) });
+    } else report({ line, column: '', text: wrongCount(cells, columns.length, delimiter) });
     // If a column is unknown, every row would have the same problem.
     if (columns.length === 0) return;
   }
@@ -40,6 +42,10 @@ function goodColumns(
   line: number,
   report: (problem: TableFinding) => void,
 ): SheetColumn[] {
+  if (isOneCell(cells) && columnOf(cells[0] ?? '') === undefined) {
+    report({ line, column: '', text: ALL_IN_ONE_CELL });
+    return [];
+  }
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
   return problems.length > 0 ? [] : columns;
@@ -78,13 +84,22 @@ function hasAllCells(cells: readonly string[], columns: number): boolean {
   return cells.length >= columns && cells.slice(columns).every((cell) => cell.trim() === '');
 }
 
-function wrongCount(cells: number, columns: number, delimiter: string | undefined): string {
-  if (delimiter === undefined)
-    return `the row has ${cells} cells, but the header has ${columns}; name the column, or delete its cells`;
-  const sign = DELIMITER_NAMES[delimiter] ?? `"${delimiter}"`;
-  return cells > columns
-    ? `the row has ${cells} cells, but the header has ${columns}; put quotes around a cell that contains a ${sign}`
-    : `the row has ${cells} cells, but the header has ${columns}; add the missing ones, even if they are empty`;
+function wrongCount(cells: readonly string[], columns: number, delimiter: string | undefined): string {
+  const counts = `the row has ${counted(cells.length, 'cell')}, but the header has ${columns}`;
+  const sign = DELIMITER_NAMES[delimiter ?? ''] ?? `"${delimiter ?? ''}"`;
+  if (isOneCell(cells) && cells[0]?.includes('@')) return ALL_IN_ONE_CELL;
+  if (delimiter === undefined) return `${counts}; name the column, or delete its cells`;
+  return cells.length > columns
+    ? `${counts}; put quotes around a cell that contains a ${sign}`
+    : `${counts}; add the missing ones, even if they are empty`;
+}
+
+const ALL_IN_ONE_CELL =
+  'the whole line is one cell; remove the quotes around the line, or split the column in your spreadsheet program';
+
+/** Returns true if the only filled cell contains delimiters: the line is in quotes, or the text was not split into columns. */
+function isOneCell([first = '', ...others]: readonly string[]): boolean {
+  return DELIMITERS.some((one) => first.includes(one)) && others.every((cell) => cell.trim() === '');
 }
 
 /** Builds a row from its cells. Empty cells count as missing, and a signer without any cell is left out. */
@@ -136,7 +151,7 @@ function cellValue(field: string, cell: string): unknown {
 }
 
 function numberOr(cell: string): number | string {
-  return /^\d{1,15}$/.test(cell) ? Number(cell) : cell;
+  return /^\d{1,15}(?:\.0+)?$/.test(cell) ? Number(cell) : cell;
 }
 
 function labelOf(path: string, columns: readonly SheetColumn[], order: readonly string[]): string {

@@ -1,3 +1,6 @@
+import { domainToASCII } from 'node:url';
+import { invisible } from './control-characters.ts';
+
 /**
  * Checks email addresses at least as strictly as the service. Otherwise, the service could refuse one after other envelopes of a
  * list have been sent. An address needs one @ and a domain with a dot, and no spaces, brackets, or invisible characters.
@@ -8,22 +11,26 @@ const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
  * form `a.com`, so a guard would otherwise take them for that domain.
  */
 const LABEL = '(?!-)[^\\s\\p{Cc}\\p{Cf}\\0-,./:-@[-^`{-\\x7f]+(?<!-)';
-const ADDRESS = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@${LABEL}(\\.${LABEL})+$`, 'u');
-const MAX_LENGTH = 254;
+const ADDRESS = new RegExp(`^${ATOM}(\\.${ATOM})*@(?<domain>${LABEL}(\\.${LABEL})+)$`, 'u');
+/** Limits in bytes (RFC 5321, section 4.5.3.1, and RFC 1035, section 2.3.4). */
+const MAX_LENGTH = { address: 254, local: 64, label: 63 };
+/** The last label is not a number, as that of an IP address is, and contains no underscore. */
+const LAST_LABEL = /^(?!\d+$)[^_]+$/;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;
 
 export function isEmailAddress(text: string): boolean {
-  return text.length <= MAX_LENGTH && ADDRESS.test(text);
+  const domain = ADDRESS.exec(text)?.groups?.domain;
+  if (domain === undefined || Buffer.byteLength(text) > MAX_LENGTH.address) return false;
+  if (Buffer.byteLength(text.slice(0, text.indexOf('@'))) > MAX_LENGTH.local) return false;
+  const labels = domainToASCII(domain).split('.');
+  return labels.every(({ length }) => length <= MAX_LENGTH.label) && LAST_LABEL.test(labels.at(-1) ?? '');
 }
 
 /** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
-  const invisible = INVISIBLE.exec(text)?.[0].codePointAt(0);
-  if (invisible !== undefined) {
-    const code = invisible.toString(16).toUpperCase().padStart(4, '0');
-    return `contains an invisible character (U+${code}); type the address again`;
-  }
+  const hidden = INVISIBLE.exec(text)?.[0];
+  if (hidden !== undefined) return `contains ${invisible(hidden)}; type the address again`;
   if (/^[^@]+@[^@.]+$/.test(text)) return 'is not an email address: its domain has no dot';
   return 'is not an email address';
 }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { SHEET_LIMITS } from './limits.ts';
@@ -40,9 +41,13 @@ export class Package {
     const entry = this.#entries.get(path.toLowerCase());
     if (entry === undefined) return;
     const stream = await this.#zip.openReadStreamPromise(entry);
+    let checksum = 0;
     for await (const chunk of stream) {
-      if (chunk instanceof Uint8Array) yield chunk;
+      if (!(chunk instanceof Uint8Array)) continue;
+      checksum = crc32(chunk, checksum);
+      yield chunk;
     }
+    if (checksum !== entry.crc32) throw new Error(`the checksum of ${path} is wrong`);
   }
 
   /** Runs `work` and reports its errors as damage to the file. */

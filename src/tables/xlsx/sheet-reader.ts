@@ -1,8 +1,8 @@
 import { SHEET_LIMITS } from './limits.ts';
-import type { NumberKind } from './number-formats.ts';
+import { type NumberKind, textInFormat } from './number-formats.ts';
 import { StringItem, unescaped } from './parts.ts';
 import { isTrue } from './workbook.ts';
-import type { XmlHandler } from './xml.ts';
+import type { Attribute, XmlHandler } from './xml.ts';
 
 export interface SheetCell {
   text: string;
@@ -48,7 +48,7 @@ export class SheetReader implements XmlHandler {
     this.#context = context;
   }
 
-  readonly open = (tag: string, attribute: (name: string) => string | undefined): void => {
+  readonly open = (tag: string, attribute: Attribute): void => {
     this.#tag = tag;
     this.#item.open(tag);
     if (tag === 'row') this.#openRow(attribute);
@@ -72,13 +72,13 @@ export class SheetReader implements XmlHandler {
     if (tag === 'row') this.rows.push(this.#row);
   };
 
-  #openRow(attribute: (name: string) => string | undefined): void {
+  #openRow(attribute: Attribute): void {
     const number = Number(attribute('r') ?? this.#row.number + 1);
     this.#row = { number, cells: [], isHidden: isTrue(attribute('hidden')) };
     this.#cell = { ...NO_CELL };
   }
 
-  #openCell(attribute: (name: string) => string | undefined): void {
+  #openCell(attribute: Attribute): void {
     const column = columnOf(attribute('r') ?? '') ?? this.#cell.column + 1;
     const style = Number(attribute('s') ?? 0);
     this.#cell = { ...NO_CELL, column, type: attribute('t') ?? 'n', style };
@@ -102,9 +102,9 @@ export class SheetReader implements XmlHandler {
     if (hasFormula && !hasValue) return { text: '', isUnknown: true };
     switch (type) {
       case 's':
-        return { text: value === '' ? '' : this.#sharedString(Number(value)) };
+        return { text: value === '' ? '' : this.#shown(this.#sharedString(Number(value))) };
       case 'inlineStr':
-        return { text: inline };
+        return { text: this.#shown(inline) };
       case 'b':
         return { text: isTrue(value) ? 'TRUE' : 'FALSE' };
       case 'd':
@@ -112,7 +112,7 @@ export class SheetReader implements XmlHandler {
       case 'n':
         return this.#number(value);
       default:
-        return { text: unescaped(value) };
+        return { text: this.#shown(unescaped(value)) };
     }
   }
 
@@ -125,9 +125,23 @@ export class SheetReader implements XmlHandler {
 
   #number(value: string): SheetCell {
     if (value === '') return EMPTY;
-    const { styles, is1904 } = this.#context;
-    const text = numberText(value, styles[this.#cell.style] ?? 'number', is1904);
-    return LONG_NUMBER.test(text) ? { text, isRounded: true } : { text };
+    const plain = plainNumber(value);
+    if (LONG_NUMBER.test(plain)) return { text: plain, isRounded: true };
+    const kind = this.#kind();
+    if (kind === 'number') return { text: plain };
+    if (typeof kind === 'object') return { text: textInFormat(kind.code, Number(value)) ?? plain };
+    return { text: timeText(Number(value), kind, this.#context.is1904) ?? plain };
+  }
+
+  #kind(): NumberKind {
+    return this.#context.styles[this.#cell.style] ?? 'number';
+  }
+
+  /** Returns a text as the format of the cell shows it. */
+  #shown(text: string): string {
+    const kind = this.#kind();
+    const isFormatted = typeof kind === 'object' && kind.code.includes('@') && text !== '';
+    return (isFormatted ? textInFormat(kind.code, text) : undefined) ?? text;
   }
 
   #addMerged(text: string): void {
@@ -149,13 +163,6 @@ function columnOf(reference: string): number | undefined {
 const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?$/i;
 /** Number of digits that spreadsheets keep. Further digits are artifacts of the binary form. */
 const MAX_DIGITS = 15;
-
-/** Returns the text of a number cell: a date or time as ISO 8601, any other number as a person writes it, without an exponent. */
-function numberText(value: string, kind: NumberKind, is1904: boolean): string {
-  if (kind === 'number') return plainNumber(value);
-  if (typeof kind === 'object') return padded(plainNumber(value), kind.digits);
-  return timeText(Number(value), kind, is1904) ?? plainNumber(value);
-}
 
 /** Returns a number without an exponent, rounded as spreadsheets round it for display. */
 function plainNumber(value: string): string {
@@ -179,10 +186,6 @@ function expanded(value: string): string | undefined {
   const rest = all.slice(at).replace(/0+$/, '');
   const text = rest === '' ? integer : `${integer}.${rest}`;
   return sign === '-' && text !== '0' ? `-${text}` : text;
-}
-
-function padded(number: string, digits: number): string {
-  return /^\d+$/.test(number) ? number.padStart(digits, '0') : number;
 }
 
 const DAY_S = 86_400;

@@ -36,7 +36,7 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
       if (tag === 'sheet')
         found.push({
           name: attribute('name') ?? '',
-          id: attribute('r:id') ?? attribute('relationships:id') ?? '',
+          id: attribute('id', 'relationships') ?? '',
           isHidden: attribute('state') !== undefined && attribute('state') !== 'visible',
         });
     },

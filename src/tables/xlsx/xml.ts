@@ -1,8 +1,15 @@
 import sax from 'sax';
+import { LineBreaks } from '../line-breaks.ts';
 
-/** Callbacks for parsed XML. Names have no namespace prefix. */
+/** Returns the value of an attribute without a namespace. With a namespace, it is the one whose last word is given. */
+export type Attribute = (name: string, namespace?: string) => string | undefined;
+
+/**
+ * Callbacks for parsed XML. Names have no prefix. Elements in another namespace than the root are extensions that some program
+ * added, and are left out with everything inside them.
+ */
 export interface XmlHandler {
-  open?: (name: string, attribute: (name: string) => string | undefined) => void;
+  open?: (name: string, attribute: Attribute) => void;
   text?: (text: string) => void;
   close?: (name: string) => void;
 }
@@ -17,14 +24,15 @@ export async function* readXml(
 ): AsyncGenerator<void, void, undefined> {
   const parser = parserFor(handler);
   const decoder = new TextDecoder('utf-8', { fatal: true });
+  const breaks = new LineBreaks();
   let isEmpty = true;
   for await (const chunk of bytes) {
     isEmpty = false;
-    parser.write(decoder.decode(chunk, { stream: true }));
+    parser.write(breaks.add(decoder.decode(chunk, { stream: true })));
     yield;
   }
   if (isEmpty) return;
-  parser.write(decoder.decode()).close();
+  parser.write(breaks.add(decoder.decode()) + breaks.end()).close();
   yield;
 }
 
@@ -34,27 +42,36 @@ export async function parseXml(bytes: AsyncIterable<Uint8Array>, handler: XmlHan
 }
 
 function parserFor({ open, text, close }: XmlHandler): sax.SAXParser {
-  const parser = sax.parser(true, { position: false });
+  const parser = sax.parser(true, { position: false, xmlns: true });
+  let namespace: string | undefined;
+  /** The number of open elements in an extension, which is the first of them. */
+  let depth = 0;
   parser.onerror = (error) => {
     throw error;
   };
   parser.ondoctype = () => {
     throw new Error('a part has a DOCTYPE');
   };
-  if (open !== undefined)
-    parser.onopentag = ({ name, attributes }) =>
-      open(localName(name), (attribute) => {
-        const value = Object.hasOwn(attributes, attribute) ? attributes[attribute] : undefined;
-        return typeof value === 'string' ? value : undefined;
-      });
-  if (text !== undefined) {
-    parser.ontext = text;
-    parser.oncdata = text;
-  }
-  if (close !== undefined) parser.onclosetag = (name) => close(localName(name));
+  parser.onopentag = (tag) => {
+    if (!('uri' in tag)) return;
+    namespace ??= tag.uri;
+    if (depth > 0 || tag.uri !== namespace) depth++;
+    else open?.(tag.local, attributeOf(tag));
+  };
+  parser.ontext = parser.oncdata = (piece) => {
+    if (depth === 0) text?.(piece);
+  };
+  parser.onclosetag = (name) => {
+    if (depth > 0) depth--;
+    else close?.(name.slice(name.indexOf(':') + 1));
+  };
   return parser;
 }
 
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
+function attributeOf({ attributes }: sax.QualifiedTag): Attribute {
+  return (name, namespace) => {
+    if (namespace === undefined) return Object.hasOwn(attributes, name) ? attributes[name]?.value : undefined;
+    return Object.values(attributes).find(({ local, uri }) => local === name && uri.endsWith(`/${namespace}`))
+      ?.value;
+  };
 }

@@ -11,6 +11,8 @@ describe('an email address', () => {
     "o'neil@example.co.uk",
     'žofie@příklad.cz',
     'a@b_1.xn--p1ai',
+    'a@10.example',
+    `a@${'b'.repeat(63)}.example`,
   ])('can be %s', (text) => {
     expect([isEmailAddress(text), addressProblem(text)]).toEqual([true, undefined]);
   });
@@ -29,6 +31,14 @@ describe('an email address', () => {
     ['a@ex%61mple.com', 'not an email address'],
     [`${'a'.repeat(65)}@example.com`, 'not an email address'],
     [`a@${'b'.repeat(250)}.com`, 'not an email address'],
+    ['a@10.0.0.1', 'not an email address'],
+    ['a@1.2.3', 'not an email address'],
+    ['a@example.123', 'not an email address'],
+    ['a@example.com_', 'not an email address'],
+    [`a@${'b'.repeat(64)}.example`, 'not an email address'],
+    [`a@${'é'.repeat(63)}.example`, 'not an email address'],
+    [`${'é'.repeat(33)}@example.com`, 'not an email address'],
+    [`a@${'é'.repeat(50)}.${'é'.repeat(50)}.${'é'.repeat(50)}.example`, 'not an email address'],
     ['', 'not an email address'],
   ])("can't be %j", (text, problem) => {
     expect([isEmailAddress(text), addressProblem(text)]).toEqual([false, expect.stringContaining(problem)]);

@@ -1,0 +1,29 @@
+import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
+import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { ReadOptions } from '../../src/tables/table-file.ts';
+
+type Row = Omit<BulkRow, 'content' | 'cells'>;
+
+/** The rows and the report of a text that arrives in chunks of this many bytes. */
+export async function check(
+  text: string | Buffer,
+  piece = 7,
+  options: RowDefaults & { read?: ReadOptions } = {},
+): Promise<{ rows: Row[]; report: FileReport }> {
+  const bytes = Buffer.from(text);
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += piece)
+      yield await Promise.resolve(bytes.subarray(at, at + piece));
+  }
+  const rows: Row[] = [];
+  const report = await checkFile(
+    { name: 'f.csv', bytes: pieces() },
+    { templateId: 'tmpl_1', ...options, take: ({ content: _, cells: __, ...row }) => void rows.push(row) },
+  );
+  return { rows, report };
+}
+/** The problems of a text: `LINE COLUMN: TEXT`. */
+export const problems = async (text: string | Buffer) =>
+  (await check(text)).report.problems.first.map(
+    ({ line, column, text: what }) => `${line} ${column}: ${what}`,
+  );

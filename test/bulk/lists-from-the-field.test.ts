@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { RowDefaults } from '../../src/bulk/rows/row.ts';
+import { check, problems } from './check-text.ts';
+
+async function warnings(text: string, flags: RowDefaults = {}): Promise<string[]> {
+  const { report } = await check(text, 7, flags);
+  expect(report.problems.first).toEqual([]);
+  return report.warnings.first.map(({ line, column, text: what }) => `${line} ${column}: ${what}`);
+}
+
+describe('placeholders of other products', () => {
+  const rows = 'email,name,meta.flat\nann@example.com,Ann,7\nbob@example.com,Bob,8\n';
+  it.each([
+    ['{{name}}', 'name'],
+    ['{{ Name }}', 'Name'],
+    ['{{meta.flat}}', 'meta.flat'],
+    [['$', '{flat}'].join(''), 'flat'],
+    ['<<name>>', 'name'],
+    ['«name»', 'name'],
+    ['[name]', 'name'],
+    ['%name%', 'name'],
+    ['*|NAME|*', 'NAME'],
+  ])('cause one warning: %s', async (written, name) => {
+    const found = await warnings(rows, { subject: `Lease for ${written}` });
+    expect(found).toEqual([`2 : --subject: ${written} is not a placeholder; write {${name}} (every row)`]);
+  });
+
+  it.each(['{{deal}}', '{{{name}}}', '[Draft] 5% of {name}, 10% off', 'a << b, c >> d'])(
+    'are not suspected in %s',
+    async (subject) => expect(await warnings(rows, { subject })).toEqual([]),
+  );
+
+  it('are found in the texts of rows', async () => {
+    const found = await warnings('email,name,message\nann@example.com,Ann,Dear [name]\n');
+    expect(found).toEqual(['2 message: [name] is not a placeholder; write {name}']);
+  });
+});
+
+it('warns about an apostrophe that marks a text, but not about one of a name', async () => {
+  const text = "email,name,meta.id\n'ann@example.com,'Ann,'0042\no'neil@example.com,'t Hooft,x'y\n";
+  expect((await warnings(text)).map((one) => one.split(':')[0])).toEqual(['2 email', '2 name', '2 meta.id']);
+});
+
+it.each([
+  ['name', 'Ann\r\nBcc: eve@example.com', 'a line break'],
+  ['name', 'Bob\tLee', 'a tab'],
+  ['name', 'Cy\u001b[31m', 'an invisible character (U+001B)'],
+  ['name', 'Dee\u2028Lee', 'a line break'],
+  ['role', 'Ten\nant', 'a line break'],
+  ['subject', 'For\nyou', 'a line break'],
+  ['message', 'bell\u0007', 'an invisible character (U+0007)'],
+])('refuses control characters in a %s: %j', async (column, cell, what) => {
+  const text = `email,${column}\nann@example.com,"${cell}"\n`;
+  expect(await problems(text)).toEqual([`2 ${column}: it contains ${what}; remove it`]);
+});
+
+it('accepts line breaks and tabs in a message, and any letters in a name', async () => {
+  const text = 'email,name,message\nann@example.com,<b>نام\u200cه 李</b>,"Dear Ann,\r\n\tplease sign."\n';
+  const { rows, report } = await check(text);
+  expect([rows[0]?.envelope.message, report.problems.count]).toEqual(['Dear Ann,\n\tplease sign.', 0]);
+});
+
+it('refuses a line break that a placeholder puts into the subject', async () => {
+  const { report } = await check('email,meta.flat\nann@example.com,"7\n8"\n', 7, { subject: 'Flat {flat}' });
+  expect(report.problems.first).toMatchObject([{ text: '--subject: it contains a line break; remove it' }]);
+});
+
+describe('a line that is one cell', () => {
+  it.each([
+    ['a row', 'email,name\n"ann@example.com,""Lee, Ann"""\n', 2],
+    ['all lines', '"email,name"\n"ann@example.com,Ann"\n', 1],
+    ['with semicolons', '"email;name"\n"ann@example.com;Ann"\n', 1],
+  ])('is named: %s', async (_, text, line) => {
+    const found = await problems(text);
+    expect(found.some((one) => one.startsWith(`${line} : the whole line is one cell`))).toBe(true);
+  });
+
+  it('is not suspected in a name with a comma', async () => {
+    expect(await problems('name,email\n"Lee, Ann"\n')).toEqual([expect.stringContaining('has 1 cell,')]);
+    expect(await problems('name,email\n"Lee, Ann",ann@example.com\n')).toEqual([]);
+  });
+});
+
+it.each([
+  ['email,name\nann@example.com, "Lee, Ann"\n', 'there is a space before a quote'],
+  ['email;name\nann@example.com;\u00a0"Lee; Ann"\n', 'there is a space before a quote'],
+  ['email,name\n"ann@example.com" ,Ann\n', 'there is a space or text after a closing quote'],
+  ['email,name\nann@example.com,Ann "the" Lee\n', 'there is a quote inside a cell'],
+])('says what is wrong with the quotes of %j', async (text, what) => {
+  expect(await problems(text)).toEqual([expect.stringContaining(what)]);
+});
+
+it('takes a number with zeros behind the point for a number of days, as sheets show it', async () => {
+  const { rows } = await check('email,expires_in_days\nann@example.com,30.00\n');
+  expect(rows[0]?.envelope.expiresInDays).toBe(30);
+});
