@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { findEvents } from '../../../src/webhooks/commands/send-to-receiver.ts';
 import { DayJournal } from '../../../src/journal/day-journal.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { NotFoundError, UsageError } from '../../../src/kernel/errors.ts';
+import { findEvents } from '../../../src/webhooks/commands/send-to-receiver.ts';
 import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
