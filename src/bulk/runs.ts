@@ -11,7 +11,7 @@ import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
 import { failedFile, removeOldFailedRows } from './failed-rows.ts';
-import { PlanWriter, readPlan } from './plan.ts';
+import { PlanWriter, readPlan } from './plan-run.ts';
 import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
 

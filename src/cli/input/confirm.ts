@@ -1,6 +1,6 @@
 import { UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../../session/context.ts';
 
 export interface ConfirmationOptions {
   /** Set by `--yes`: skips the question. */
@@ -32,6 +32,6 @@ export async function confirmed(
       hint: `Add --yes to the command. ${so}.`,
     });
   }
-  const { askYesOrNo } = await import('../prompts/prompts.ts');
+  const { askYesOrNo } = await import('../prompts.ts');
   if (!(await askYesOrNo(question))) throw new UsageError(`Not confirmed; ${otherwise}.`);
 }

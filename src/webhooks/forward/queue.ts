@@ -3,8 +3,8 @@ import type { JournalPosition } from '../../journal/day-journal.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { FORWARD_TIMEOUT_MS } from '../defaults.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
+import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
 
 /** A delivery that an address has not accepted yet. Its bytes stay in the journal until they are sent. */

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readCommandTree } from '../../../src/cli/completion/command-tree.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
-import { readCommandTree } from '../../../src/completion/commands.ts';
 import { needs, type Tool } from '../../support/tools.ts';
 import { problemOf } from './calls.ts';
 import { callsOf, type Snippet, snippetsOf } from './page.ts';
