@@ -12,16 +12,13 @@ import type { RunState } from '../run-state.ts';
  * @throws ServiceError NOT_FOUND if neither exists; UsageError if `last` finds no run, or the run belongs to another service.
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
-  const run = await filteredRun(name, context);
+  const run = await runFilter(name, context);
   if (run.envelopeIds === undefined && !(await hasEnvelopes(run, context))) throw unknownRunError(run.id);
   return run;
 }
 
-/**
- * Returns the run of a filter, which selects nothing if it doesn't exist.
- * @throws UsageError if `last` finds no run, or the run belongs to another service.
- */
-export async function filteredRun(name: string, context: Context): Promise<SelectedRun> {
+/** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
+export async function runFilter(name: string, context: Context): Promise<SelectedRun> {
   const { lastRun } = await import('../run-list.ts');
   const id = name === 'last' ? await lastRun(runsDir()) : name;
   if (id === undefined) throw noRunsError();
