@@ -46,7 +46,8 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
   const readTimes = timesReader(means);
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
-    if (options.steps !== undefined && !isInFlight(status)) return notOpen(`${id} is ${status ?? 'unknown'}.`);
+    if (options.steps !== undefined && !isInFlight(status))
+      return notOpen(`${id} is ${status ?? 'unknown'}.`);
     if (options.steps !== undefined && !envelope.sentAt)
       return notOpen(`The service doesn't return when ${id} was sent.`);
     if (status && !canBeReminded(status)) return impossible(envelope, 'reminded');
@@ -90,7 +91,8 @@ function planReminder(
   if (asked.length > 0 && left.length === 0) return recently(id, asked, times, options, now);
   const pending = (envelope.signers ?? []).filter(isPending);
   // A step is for one signer, whom only an ID names for certain.
-  const isNamed = ({ signer }: Due) => options.steps === undefined || Boolean(signer.id) || pending.length === 1;
+  const isNamed = ({ signer }: Due) =>
+    options.steps === undefined || Boolean(signer.id) || pending.length === 1;
   const due = left.filter(isNamed);
   const notes = left.filter((one) => !isNamed(one)).map(({ signer }) => unnamed(id, signer));
   if (options.steps !== undefined && due.length === 0) return notes[0] ? notOpen(notes[0]) : notDue(id);

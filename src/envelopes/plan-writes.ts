@@ -67,7 +67,10 @@ export interface ActionContext {
   readReminders: () => Promise<LoggedWrite[]>;
 }
 
-export function sendAction(means: ActionContext, { allowMissing }: { allowMissing: boolean }): EnvelopeAction {
+export function sendAction(
+  means: ActionContext,
+  { allowMissing }: { allowMissing: boolean },
+): EnvelopeAction {
   const { client, signal } = means;
   const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
     const { id, status, signers } = envelope;
@@ -147,7 +150,7 @@ export async function planFor(
   let envelope = known;
   try {
     envelope ??= await readIfAllowed(id, client, signal);
-    return { id, envelope, ...(await plan(envelope ?? { id })) };
+    return { id, envelope, ...(await plan({ ...envelope, id })) };
   } catch (error) {
     const isOfAll = error instanceof NetworkError || (error instanceof ServiceError && error.status === 401);
     if (!(error instanceof EsignError) || isOfAll) throw error;

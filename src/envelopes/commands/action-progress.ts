@@ -53,9 +53,13 @@ export class ActionProgress {
   throwIfStopped(): void {
     if (!this.#isStopped) return;
     const left = this.#idsIn(undefined);
-    throw new StoppedError('INTERRUPTED', `Stopped: ${left.length} of ${this.#ids.length} were not started.`, {
-      hint: `To continue with the rest, run \`${this.#again(left)}\`.`,
-    });
+    throw new StoppedError(
+      'INTERRUPTED',
+      `Stopped: ${left.length} of ${this.#ids.length} were not started.`,
+      {
+        hint: `To continue with the rest, run \`${this.#again(left)}\`.`,
+      },
+    );
   }
 
   /** Returns what is unknown or unreported if the process ends now. */

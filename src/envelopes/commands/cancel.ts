@@ -6,9 +6,10 @@ import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { notToCancel } from '../left-out.ts';
 import { cancelAction } from '../plan-writes.ts';
 import { confirmPlans } from './confirm-plans.ts';
-import { executePlans, showDryRun } from './execute-plans.ts';
+import { executePlans } from './execute-plans.ts';
 import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that are not finished yet.';

@@ -1,16 +1,13 @@
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
-import { noteRefusal } from '../../cli/dry-run.ts';
 import { reportOf } from '../../cli/error-report.ts';
-import { canAsk } from '../../cli/input/confirm.ts';
 import { EsignError, GuardError, JournalError, NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
-import { inColumns, safeLine, truncate } from '../../output/text.ts';
+import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import type { ActionReport, EnvelopeAction, Plan } from '../plan-writes.ts';
 import { ActionProgress } from './action-progress.ts';
-import { type Asking, cellsOf, isExecutable, unasked } from './confirm-plans.ts';
 import { renderDone } from './envelope-text.ts';
 import type { Targets } from './named-or-selected.ts';
 import { withOutcomeCheck } from './write-errors.ts';
@@ -34,7 +31,9 @@ export async function executePlans(
   const report = new OutcomeReport(action, { total: ids.length, isSingle: !stream }, context);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   await withOutcomeCheck(open, context, async () => {
-    for await (const outcome of mapInOrder(plans, READ_CONCURRENCY, (one) => attempt(one, progress, context))) {
+    for await (const outcome of mapInOrder(plans, READ_CONCURRENCY, (one) =>
+      attempt(one, progress, context),
+    )) {
       if (outcome === undefined) continue;
       await report.take(outcome);
       progress.reported(outcome.id);
@@ -135,48 +134,10 @@ class OutcomeReport {
 }
 
 /** Nothing needed to be done, which is success. In a pipe, a notice says why. */
-function skippedItem(id: string, reason: NothingToDoError, { terminal }: Context): ItemResult {
+export function skippedItem(id: string, reason: NothingToDoError, { terminal }: Context): ItemResult {
   const json = { id, ok: true, skipped: reason.code };
   const why = sentenceOf(reason);
   if (terminal.outIsTty) return { json, text: `${safeLine(`Skipped ${id}: ${why}`)}\n` };
   if (!terminal.json) terminal.notice(why);
   return { json, text: `${safeLine(id)}\t${reason.code}\n` };
-}
-
-/**
- * Prints what would be done with each envelope, and whether a guard would refuse it.
- * @throws the error of a single envelope for which it isn't possible; PartialError if it isn't for some of several.
- */
-export async function showDryRun(
-  { name }: EnvelopeAction,
-  plans: readonly Plan[],
-  { stream, ...asking }: Targets & Asking,
-  context: Context,
-): Promise<void> {
-  const { terminal } = context;
-  const asks = !asking.yes && canAsk(terminal, asking.fromStdin);
-  const shown = asks ? plans : plans.map((plan) => unasked(plan, asking.yes, context));
-  const planned = shown.filter(isExecutable);
-  const room = terminal.columns - `would ${name} `.length;
-  const rows = inColumns(planned.map((plan) => cellsOf(plan, context))).map((row) => truncate(row, room));
-  const batch = new Batch(context);
-  for (const plan of shown) {
-    const { id } = plan;
-    if (plan.kind === 'refuse' && !stream) throw plan.error;
-    if (plan.kind === 'refuse')
-      await batch.report({
-        json: { dryRun: true, action: name, id, error: reportOf(plan.error) },
-        failure: { label: id, error: plan.error },
-      });
-    else if (plan.kind === 'skip') {
-      const { text } = skippedItem(id, plan.reason, context);
-      const json = { dryRun: true, action: name, id, skipped: plan.reason.code };
-      await batch.report({ json, text: terminal.outIsTty ? text : undefined });
-    } else {
-      const what = terminal.outIsTty ? rows[planned.indexOf(plan)] : safeLine(id);
-      await batch.report({ json: { dryRun: true, action: name, id }, text: `would ${name} ${what}\n` });
-    }
-  }
-  await noteRefusal(planned.flatMap(({ writes }) => writes), context);
-  batch.end(plans.length);
 }

@@ -7,9 +7,10 @@ import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
 import { confirmPlans } from './confirm-plans.ts';
-import { executePlans, showDryRun } from './execute-plans.ts';
+import { executePlans } from './execute-plans.ts';
 import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
@@ -26,7 +27,8 @@ export default class EnvelopesRemind extends EsignCommand {
     signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
     'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
     at: stepsFlag({
-      description: 'remind a signer once at each of these times after the turn began; for a job that runs every hour',
+      description:
+        'remind a signer once at each of these times after the turn began; for a job that runs every hour',
       helpValue: '3d,7d,12d',
     }),
     ...runFlag,

@@ -4,9 +4,10 @@ import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/fl
 import { notToSend } from '../left-out.ts';
 import { sendAction } from '../plan-writes.ts';
 import { confirmPlans } from './confirm-plans.ts';
-import { executePlans, showDryRun } from './execute-plans.ts';
+import { executePlans } from './execute-plans.ts';
 import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
