@@ -89,8 +89,9 @@ async function verifyOne(
     return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, unsaved]) };
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof EsignError) return failed(error.message);
-    return failed(`${name} can't be read (${diskReason(error)}).`);
+    const reason =
+      error instanceof EsignError ? error.message : `${name} can't be read (${diskReason(error)}).`;
+    return failed(reason, { list: expected.length === 0 ? 'unlisted' : 'changed' });
   } finally {
     if (opened !== undefined) closeSync(opened);
   }
