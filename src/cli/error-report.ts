@@ -81,7 +81,7 @@ export function commandsIn(hint: string): string[] {
   return [...new Set(commands)].filter((one) => !PLACEHOLDER.test(one));
 }
 
-/** Returns what a failed write did. Errors that are not known here were thrown before anything was sent. */
+/** Returns what a failed write did. All other errors are thrown before anything is sent. */
 function outcomeOf(error: unknown): Outcome | null {
   if (!(error instanceof EsignError)) return 'unknown';
   if (error.outcome !== undefined) return error.outcome;

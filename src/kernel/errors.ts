@@ -12,7 +12,7 @@ export interface ErrorFacts {
   run?: string | undefined;
 }
 
-/** What a failed write did: nothing, all of it, or nobody knows. */
+/** What a failed write did: nothing, everything, or it is unknown. */
 export type Outcome = 'none' | 'done' | 'unknown';
 
 /** Marks instances of these classes, because `esign-cli/client` and `esign-cli/sandbox` each contain a copy of them. */

@@ -150,7 +150,7 @@ describe('the outcome and the next commands of an error', () => {
   const outcomeOf = async (line: string, env: Record<string, string> = {}) =>
     reportedError(await home.run([...line.split(' '), '--json'], { env })).outcome;
 
-  it('are none for a write that was refused or invalid, unknown after a lost response, and null for reads', async () => {
+  it('is `none` for a write that was refused or invalid, `unknown` after a lost response, and null for reads', async () => {
     const lost = await startServer(({ method }, response) => {
       if (method === 'GET') json(response, 200, { data: { id: 'env_1', status: 'SENT' } });
       else response.destroy();

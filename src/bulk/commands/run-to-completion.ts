@@ -51,6 +51,7 @@ export async function runToCompletion(
   const { id, mode } = run.state.head;
   const endInLog = (await work.client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
+  const drafts = new Set(run.state.rows('created'));
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
     return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
@@ -78,28 +79,31 @@ export async function runToCompletion(
     });
   } finally {
     progress.end();
-    await endInLog(runEndOf(run.state, before, ending));
+    await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
     await run.close();
   }
   reportEnding(run, ending, before, context.terminal);
 }
 
-/** Returns the end of a run's entry in the log. Rows that were finished `before` belong to earlier entries. */
-function runEndOf(state: RunState, before: ReadonlySet<number>, ending: Ending | undefined): RunEnd {
-  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.has(row));
-  const [created, done, failed] = [[...state.rows('created')], own('done'), own('failed')];
-  const envelopeIds = [...created, ...done, ...failed].flatMap((row) => state.idOf(row) ?? []);
+/** Returns the end of this process's entry in the log. Rows that were finished before, and drafts, belong to earlier entries. */
+function runEndOf(
+  state: RunState,
+  before: { finished: ReadonlySet<number>; drafts: ReadonlySet<number> },
+  ending: Ending | undefined,
+): RunEnd {
+  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.finished.has(row));
+  const [done, failed] = [own('done'), own('failed')];
+  const created = [...state.rows('created'), ...done].filter((row) => !before.drafts.has(row));
   const [firstFailed = 0] = failed;
   const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
   const isCut = ending === undefined || ending.kind === 'interrupted';
   const isUnknown = ending === undefined || state.count('maybe') > 0;
   return {
-    outcome: isUnknown ? 'unknown' : envelopeIds.length === 0 ? 'refused' : 'done',
+    outcome: isUnknown ? 'unknown' : created.length + done.length === 0 ? 'refused' : 'done',
     error: stop ?? (isCut ? 'INTERRUPTED' : (state.errorOf(firstFailed)?.code ?? null)),
-    envelopeIds,
     counts: {
       rows: state.head.total,
-      created: created.length + done.length,
+      created: created.length,
       sent: state.head.mode === 'draft' ? 0 : done.length,
       failed: failed.length,
     },
