@@ -126,7 +126,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
       const body = bodyOf(raw, url);
-      return interpret(raw, body, entry.rate, { ...request, url, baseUrl: options.baseUrl });
+      return interpret(raw, body, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;
@@ -219,20 +219,8 @@ function bodyOf(raw: RawResponse, url: string): unknown {
   return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
 }
 
-/** Lists that every account has, even if they are empty. */
-const LISTS = /^\/esign\/(?:envelopes|templates)(?:\?|$)/;
-
-interface Address {
-  method: Method;
-  path: string;
-  url: string;
-  baseUrl: string;
-}
-
-function interpret(raw: RawResponse, body: unknown, rate: RateLimit, address: Address): HttpResponse {
+function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string): HttpResponse {
   const { status } = raw;
-  const { url } = address;
-  if (status === 404 && address.method === 'GET' && LISTS.test(address.path)) throw noApi(address);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
@@ -256,15 +244,6 @@ function interpret(raw: RawResponse, body: unknown, rate: RateLimit, address: Ad
     });
   if (status >= 400 || body === undefined) throw notTheApi(raw, url);
   return { status, body, rate };
-}
-
-/** The error for a base URL without the API. The most common cause is a base URL without its path. */
-function noApi({ baseUrl }: Address): BadResponseError {
-  const likely = `${new URL(baseUrl).origin}/api/v1`;
-  return new BadResponseError(`There is no API at ${baseUrl} (404).`, {
-    status: 404,
-    hint: baseUrl === likely ? 'Check the base URL: `esign profiles show`.' : `Did you mean ${likely}?`,
-  });
 }
 
 function redirected(raw: RawResponse, url: string): BadResponseError {
