@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
-import type { RawResponse } from '../api/http.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../api/raw.ts';
+import type { RawResponse } from '../api/response.ts';
 import { EsignCommand } from '../cli/command.ts';
 import { noteRefusal } from '../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../cli/flags.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { ctrlCPressed, UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 import { maskKey } from '../kernel/redaction.ts';
-import { UNSENDABLE } from './resolve.ts';
+import { keyProblem } from '../kernel/text/api-key.ts';
 
 /** Secrets that stay in the environment of the command, which may need AWS credentials. Other secrets are removed. */
 const KEPT: readonly SecretVariable[] = [
@@ -49,9 +49,12 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
       // A terminal sends SIGINT to the command and to this process, which may receive its own only after the command has ended.
       if (endedBy === 'SIGINT') reject(ctrlCPressed());
       else if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
-      else if (key === '' || UNSENDABLE.test(key))
-        reject(failed(command, 'it printed no key, more than one word, or a non-Latin-1 character'));
-      else resolve(key);
+      else if (key === '') reject(failed(command, 'it printed no key'));
+      else {
+        const problem = keyProblem(key);
+        if (problem === undefined) resolve(key);
+        else reject(failed(command, `the key that it printed ${problem}`));
+      }
     });
   });
 }
