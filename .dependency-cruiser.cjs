@@ -1,49 +1,73 @@
-const { readdirSync } = require('node:fs');
-const { join } = require('node:path');
-
-// A file imports only from layers below its own. Type-only imports count, too.
-const capabilities = [
-  'bulk',
-  'completion',
-  'demo',
-  'doctor',
-  'documents',
-  'envelope-index',
-  'envelopes',
-  'evidence',
-  'guards',
-  'profiles',
-  'sandbox-control',
-  'statistics',
-  'tables',
-  'templates',
-  'webhooks',
-];
-// Allowed imports between capabilities. Bulk runs read files of rows, send envelopes, and check template roles; the doctor checks the
-// settings and guards a command would use; evidence combines documents, webhooks, reminders, and the log; guards check the settings of a
-// profile and record writes in the log; the index answers selections of envelopes and feeds completion; statistics measure envelopes, and
-// the index supplies them.
-const arrows = {
-  bulk: ['envelopes', 'tables', 'templates'],
-  completion: ['envelope-index'],
-  doctor: ['guards', 'profiles'],
-  'envelope-index': ['envelopes'],
-  evidence: ['documents', 'envelopes', 'webhooks'],
-  guards: ['profiles'],
-  statistics: ['envelope-index', 'envelopes', 'webhooks'],
+/*
+ * The rooms of src and what each may import, from bottom to top. Every room may import kernel/. Type-only imports count, too.
+ * Engines know nothing of terminals: only commands/, cli/, and session/ import output/ and each other.
+ */
+const ENGINES = {
+  journal: [],
+  tables: [],
+  pages: [],
+  demo: [],
+  assistants: [],
+  standalone: [],
+  api: [],
+  documents: ['api'],
+  // A sandbox that is like a service gets stand-ins of its templates.
+  templates: ['api', 'sandbox'],
+  // `control/` calls a running sandbox like any service; the sandbox itself imports neither (sandbox-imports-nothing-of-the-client).
+  sandbox: ['api', 'journal', 'pages'],
+  webhooks: ['journal'],
+  log: ['api'],
+  // Guards refuse a write before it is logged.
+  profiles: ['api', 'log'],
+  catalog: ['api', 'journal'],
+  // Evidence of an envelope contains its documents and its webhooks.
+  envelopes: ['api', 'catalog', 'documents', 'log', 'webhooks'],
+  // Replaced envelopes need no attention; received webhooks say who opened an email.
+  reports: ['api', 'catalog', 'envelopes', 'webhooks'],
+  bulk: ['api', 'catalog', 'envelopes', 'journal', 'log', 'tables', 'templates'],
+  client: ['api', 'envelopes', 'log', 'webhooks'],
 };
-// Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait
-// like a watch; `find` shows envelopes; the MCP server queries all of them; the sandbox shows signers and deliveries.
-const topicArrows = {
-  envelopes: ['documents'],
-  find: ['envelopes'],
-  listen: ['documents', 'envelopes', 'events'],
-  mcp: ['documents', 'envelopes', 'late', 'report'],
-  sandbox: ['envelopes', 'events'],
+/** The rooms above all engines. */
+const FRAME = {
+  // The composition root. From cli/, it imports only what does not import it: terminal, prompts, trace.
+  session: [...Object.keys(ENGINES), 'output', 'cli'],
+  cli: ['api', 'catalog', 'output', 'profiles', 'session'],
+  output: [],
 };
-const topics = readdirSync(join(__dirname, 'src/commands'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+/** Commands import every engine, cli/, session/, and output/. These also use parts of other rooms' commands. */
+const COMMANDS = {
+  // What a lost response means.
+  api: ['envelopes'],
+  // Assistants do what the commands do.
+  assistants: ['catalog', 'documents', 'envelopes', 'reports'],
+  bulk: ['catalog'],
+  // `find` shows envelopes; `--run` selects those of a run.
+  catalog: ['bulk', 'envelopes'],
+  // `--run`, filters, and the downloads of completed envelopes.
+  envelopes: ['bulk', 'catalog', 'documents'],
+  reports: ['catalog'],
+  sandbox: ['envelopes', 'webhooks'],
+  webhooks: ['documents', 'envelopes'],
+};
+const foldersOf = (rooms) => `^src/(${rooms.join('|')})/`;
+const engineRules = Object.entries({ ...ENGINES, ...FRAME }).map(([room, allowed]) => ({
+  name: `${room}-imports-only-rooms-below`,
+  severity: 'error',
+  from: { path: `^src/${room}/`, pathNot: `^src/${room}/commands/` },
+  to: { path: '^src/', pathNot: `${foldersOf([room, 'kernel', ...allowed])}(?!commands/)` },
+}));
+const commandRules = Object.keys(ENGINES).map((room) => ({
+  name: `${room}-commands-use-no-other-commands`,
+  severity: 'error',
+  from: { path: `^src/${room}/commands/` },
+  to: { path: `^src/(?!(${[room, ...(COMMANDS[room] ?? [])].join('|')})/)[^/]+/commands/` },
+}));
+commandRules.push({
+  name: 'commands-import-no-entry-point',
+  severity: 'error',
+  from: { path: '^src/.+/' },
+  to: { path: '^src/(commands|program)\\.ts$' },
+});
 // Packages in the bundle: none is installed with esign-cli (docs/contributing/releases.md). All others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
@@ -74,8 +98,6 @@ const bundled = [
   'yauzl',
   'zod',
 ];
-const above = '^src/(commands|cli|client|output|standalone)/';
-
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -85,7 +107,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: ['^src/commands/', '^src/cli/help.ts$', '^src/sandbox/pages/assets/', '\\.d\\.ts$'],
+        pathNot: ['^src/cli/help.ts$', '^src/sandbox/pages/assets/', '\\.d\\.ts$'],
       },
       to: {},
     },
@@ -95,65 +117,14 @@ module.exports = {
       from: { path: '^src/kernel/' },
       to: { path: '^src/', pathNot: '^src/kernel/' },
     },
-    {
-      name: 'api-imports-kernel-only',
-      severity: 'error',
-      from: { path: '^src/api/' },
-      to: { path: '^src/', pathNot: '^src/(api|kernel)/' },
-    },
-    {
-      name: 'journal-imports-kernel-only',
-      severity: 'error',
-      from: { path: '^src/journal/' },
-      to: { path: '^src/', pathNot: '^src/(journal|kernel)/' },
-    },
-    {
-      name: 'log-imports-api-and-kernel-only',
-      severity: 'error',
-      from: { path: '^src/log/' },
-      to: { path: '^src/', pathNot: '^src/(log|api|kernel)/' },
-    },
-    {
-      name: 'capabilities-import-no-terminal',
-      severity: 'error',
-      from: { path: `^src/(${capabilities.join('|')})/` },
-      to: { path: above },
-    },
-    ...capabilities.map((name) => ({
-      name: `${name}-imports-no-other-capability`,
-      severity: 'error',
-      from: { path: `^src/${name}/` },
-      to: {
-        path: `^src/(${capabilities.filter((other) => other !== name && !arrows[name]?.includes(other)).join('|')})/`,
-      },
-    })),
-    {
-      name: 'output-imports-kernel-only',
-      comment: 'tables, lists, and progress for any topic; a view of one topic is in src/commands/<topic>/',
-      severity: 'error',
-      from: { path: '^src/output/' },
-      to: { path: '^src/', pathNot: '^src/(output|kernel)/' },
-    },
-    ...topics.map((name) => ({
-      name: `commands-${name}-imports-no-other-topic`,
-      severity: 'error',
-      from: { path: `^src/commands/${name}/` },
-      to: {
-        path: `^src/commands/(${topics.filter((other) => other !== name && !topicArrows[name]?.includes(other)).join('|')})/`,
-      },
-    })),
-    {
-      name: 'cli-imports-no-command',
-      severity: 'error',
-      from: { path: '^src/cli/' },
-      to: { path: '^src/commands/' },
-    },
+    ...engineRules,
+    ...commandRules,
     {
       name: 'client-imports-no-terminal',
       comment: 'commands do not use it, and a program has no terminal',
       severity: 'error',
       from: { path: '^src/client/' },
-      to: { path: '^src/', pathNot: '^src/(client|envelopes|webhooks/receive|log|api|kernel)/' },
+      to: { path: '^src/', pathNot: '^src/(client|envelopes|catalog|webhooks/receive|log|api|kernel)/' },
     },
     {
       name: 'standalone-imports-no-program',
@@ -165,14 +136,17 @@ module.exports = {
     {
       name: 'sandbox-imports-nothing-of-the-client',
       severity: 'error',
-      from: { path: '^src/sandbox/' },
-      to: { path: '^src/', pathNot: '^src/(sandbox|journal|kernel)/' },
+      from: { path: '^src/sandbox/', pathNot: '^src/sandbox/(commands|control)/' },
+      to: { path: '^src/', pathNot: '^src/(sandbox|journal|pages|kernel)/' },
     },
     {
       name: 'sandbox-has-one-entry-point',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/sandbox/' },
-      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/(index|embed(-model|-options)?).ts$' },
+      from: { path: '^src/', pathNot: '^src/sandbox/(?!commands/)' },
+      to: {
+        path: '^src/sandbox/',
+        pathNot: '^src/sandbox/(commands/|control/|(index|embed(-model|-options)?).ts$)',
+      },
     },
     {
       name: 'one-http-layer',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,9 +15,9 @@ import { firstStandIns, lateStandIns } from './stand-ins.js';
 const root = join(import.meta.dirname, '..');
 
 /** The commands that scripts may run thousands of times. They need only the first file. */
-const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
-/** Modules that nearly all of these commands import late. */
-const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
+const FIRST = /^(templates|profiles|envelopes (get|list|create|send|cancel|remind))\b/;
+/** Modules that nearly all of these commands import late, and completion, which runs on every Tab. */
+const ALSO_FIRST = ['api/client.ts', 'cli/completion/cache.ts', 'cli/completion/complete-line.ts'];
 /** Entry points that no module imports: code loaded by oclif or other programs, and the code of threads. */
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',
@@ -46,7 +46,7 @@ const COMMON = {
 export async function bundle(dist = join(root, 'dist'), more = {}) {
   for (const part of ['client', 'program']) await rm(join(dist, part), { recursive: true, force: true });
   const program = join(dist, 'program');
-  const commands = await commandFiles();
+  const commands = await commandTable();
   const first = await firstModules(commands);
   const late = new Set(Object.keys(ENTRIES));
   const inputs = new Set();
@@ -55,7 +55,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     for (const path of inputsOf(metafile)) inputs.add(path);
   };
   await make({
-    stdin: { contents: startOf(commands, first), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
+    stdin: { contents: startOf(first), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
     outfile: join(program, 'esign.cjs'),
     format: 'cjs',
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
@@ -123,40 +123,32 @@ const FOR_COMMONJS = `import { createRequire as __createRequire } from 'node:mod
 const require = __createRequire(import.meta.url);
 const { filename: __filename, dirname: __dirname } = import.meta;`;
 
-/** Returns the files of src/commands that contain a command. The others are run functions, views, and shared code. */
-export async function commandFiles() {
-  const files = await readdir(join(root, 'src/commands'), { recursive: true });
-  const sources = files
-    .sort()
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `commands/${file.split(sep).join('/')}`);
-  const texts = await Promise.all(sources.map((file) => readFile(join(root, 'src', file), 'utf8')));
-  return sources.filter((_file, index) => texts[index].includes('export default class'));
+/** Reads the words and the file of every command (src/commands.ts). */
+async function commandTable() {
+  const table = await readFile(join(root, 'src/commands.ts'), 'utf8');
+  const rows = table.matchAll(/^ {2}'?([a-z ]+)'?: \(\) => import\('\.\/(.+)'\),$/gm);
+  return [...rows].map(([, words, file]) => ({ words, file }));
 }
 
 /** Returns the entry point of the first file: the functions that bin/run.js calls, and its modules, for use by the others. */
-function startOf(commands, shared) {
-  const load = (file) =>
-    FIRST.test(file) ? `require('./${file}').default` : `import('./${file}').then((late) => late.default)`;
+function startOf(first) {
+  const shared = [...first].map(
+    (name) => `'${name}': () => require('${name.endsWith('.ts') ? `./${name}` : name}'),`,
+  );
   return `
-    exports.commands = {${commands.map((file) => `'${wordsOf(file)}': () => ${load(file)},`).join('\n')}};
-    exports.main = (argv, root) => require('./cli/main.ts').main(argv, { root, commands: exports.commands });
-    exports.complete = (...words) => require('./commands/autocomplete/complete.ts').main(...words);
-    exports.shared = {${[...shared].map((name) => `'${name}': () => require('${name.endsWith('.ts') ? `./${name}` : name}'),`).join('\n')}};`;
-}
-
-/** Returns the words that run a command: `envelopes get` for commands/envelopes/get/command.ts. */
-export function wordsOf(file) {
-  return file.replace(/^commands\/|(\/command)?\.ts$/g, '').replaceAll('/', ' ');
+    export { complete, main } from './program.ts';
+    export const shared = {${shared.join('\n')}};`;
 }
 
 /** Returns our modules and the shared packages in the first file: everything that isn't imported late. */
 async function firstModules(commands) {
+  const firstFiles = commands.filter(({ words }) => FIRST.test(words)).map(({ file }) => file);
+  firstFiles.push(...ALSO_FIRST);
   const { metafile } = await build({
     ...COMMON,
     write: false,
     metafile: true,
-    stdin: { contents: startOf(commands, ALSO_FIRST), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
+    stdin: { contents: startOf(firstFiles), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
     format: 'cjs',
     plugins: [
       {
@@ -234,8 +226,8 @@ const lazyHttp = generated(
 
 /** A module that loads all commands. Only the manifest needs it. */
 function listOf(commands) {
-  const imports = commands.map((file, index) => `import command${index} from './${file}';`);
-  const table = commands.map((file, index) => `'${wordsOf(file).replaceAll(' ', ':')}': command${index},`);
+  const imports = commands.map(({ file }, index) => `import command${index} from './${file}';`);
+  const table = commands.map(({ words }, index) => `'${words.replaceAll(' ', ':')}': command${index},`);
   const contents = `${imports.join('\n')}\nexport const COMMANDS = {${table.join('\n')}};`;
   return generated(
     'commands',

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { commandFiles, wordsOf } from './bundle.js';
 import { commandStandIns } from './stand-ins.js';
 
 const root = join(import.meta.dirname, '..');
@@ -13,22 +12,15 @@ export const IN_PROCESS_BUNDLE = join(root, 'node_modules/.cache/tests/in-proces
  * first needs them, so that a test can run a command in its own process (in-process.ts).
  */
 export async function setup() {
-  const files = await commandFiles();
-  const table = files.map(
-    (file) => `'${wordsOf(file)}': () => import('./${file}').then((late) => late.default),`,
-  );
   await build({
     absWorkingDir: root,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
+    // The tests evaluate it with `exports` alone.
     stdin: {
-      contents: `
-        exports.commands = {${table.join('\n')}};
-        const { main } = require('./cli/main.ts');
-        exports.main = (argv, root) => main(argv, { root, commands: exports.commands });
-        exports.complete = (words, root) => require('./commands/autocomplete/complete.ts').main(words, root);`,
+      contents: `Object.assign(exports, require('./program.ts'))`,
       resolveDir: join(root, 'src'),
       sourcefile: 'start.js',
     },

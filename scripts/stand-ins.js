@@ -26,7 +26,7 @@ const FIRST = [
   [/@oclif\/core\/lib\/parser\/index\.js$/, './help', unreached('parser/help')],
   // With DEBUG set, oclif prints a lot that our users don't need.
   [/@oclif\/core\/lib\/logger\.js$/, 'debug', unreached('debug')],
-  // report.ts words, colors, and wraps errors.
+  // error-report.ts words, colors, and wraps errors.
   [/@oclif\/core\/lib\/parser\/errors\.js$/, '../ux/theme', `exports.colorize = (_, text) => text;`],
   [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, '../../ux/theme', unreached('ux/theme')],
   [/@oclif\/core\/lib\/errors\/errors\/(cli|pretty-print)\.js$/, 'wrap-ansi', unreached('wrap-ansi')],

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
-import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './defaults.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
+import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './limits.ts';
 import { isPlausibleReset } from './rate-limit.ts';
 import { RateWindow } from './rate-window.ts';
 import { createResources, type ResourceOptions, type Resources } from './resources.ts';

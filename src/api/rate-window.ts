@@ -13,6 +13,9 @@ export interface RateWindowOptions {
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 
+/** How much of the window some work leaves to others, and how long it may wait. */
+type Pace = Pick<RateWindowOptions, 'reserve' | 'maxWaitMs'>;
+
 /** The state of the window, for estimates. */
 export interface RateReading {
   limit: number;
@@ -39,7 +42,8 @@ const SHARE_IN_FLIGHT = 0.5;
  */
 export class RateWindow {
   readonly #options: RateWindowOptions;
-  #pace: { reserve: number; maxWaitMs: number };
+  /** The paces of all work in progress. The largest reserve and the longest wait of them apply. */
+  readonly #paces: Set<Pace>;
   #state: { limit: number; remaining: number; resetAt: number } | undefined;
   #inFlight = 0;
   /** Responses have no rate-limit headers. */
@@ -51,20 +55,17 @@ export class RateWindow {
 
   constructor(options: RateWindowOptions) {
     this.#options = options;
-    this.#pace = options;
+    this.#paces = new Set([options]);
   }
 
   /** Runs `work` with at least this reserve and a longest wait of at least this. A longest wait of 0 (--no-wait) stays 0. */
-  async withReserve<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
-    const before = this.#pace;
-    this.#pace = {
-      reserve: Math.max(before.reserve, pace.reserve),
-      maxWaitMs: before.maxWaitMs === 0 ? 0 : Math.max(before.maxWaitMs, pace.maxWaitMs),
-    };
+  async withReserve<T>(pace: Pace, work: () => Promise<T>): Promise<T> {
+    const own = { ...pace };
+    this.#paces.add(own);
     try {
       return await work();
     } finally {
-      this.#pace = before;
+      this.#paces.delete(own);
     }
   }
 
@@ -130,7 +131,16 @@ export class RateWindow {
 
   #free({ limit, remaining }: { limit: number; remaining: number }): number {
     // A reserve never keeps a window from being used at all.
-    return remaining - Math.min(limit - 1, Math.ceil(limit * this.#pace.reserve));
+    return remaining - Math.min(limit - 1, Math.ceil(limit * this.#reserve()));
+  }
+
+  #reserve(): number {
+    return Math.max(...[...this.#paces].map(({ reserve }) => reserve));
+  }
+
+  #maxWaitMs(): number {
+    if (this.#options.maxWaitMs === 0) return 0;
+    return Math.max(...[...this.#paces].map(({ maxWaitMs }) => maxWaitMs));
   }
 
   #mostInFlight(): number {
@@ -151,7 +161,7 @@ export class RateWindow {
   async #waitUntil(end: number, signal?: AbortSignal): Promise<void> {
     const { clock, onWait, random } = this.#options;
     const ms = Math.max(0, end - clock.now());
-    if (ms > this.#pace.maxWaitMs + MARGIN_MS) throw rateLimitReached(end);
+    if (ms > this.#maxWaitMs() + MARGIN_MS) throw rateLimitReached(end);
     if (this.#pause === undefined) {
       const whole = ms + random() * JITTER_MS;
       onWait?.({ ms: whole, error: rateLimitReached(end) });

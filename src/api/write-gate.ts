@@ -23,7 +23,6 @@ export interface RunEnd {
   outcome: 'done' | 'refused' | 'unknown';
   /** An error code. */
   error: string | null;
-  envelopeIds: readonly string[];
   counts: Record<string, number>;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readLine } from '../journal/line.ts';
 import { linesOf } from '../journal/lines.ts';
 import { isList, isRecord } from '../kernel/json.ts';
-import { PlanWriter, readPlan } from './plan.ts';
+import { PlanWriter, readPlan } from './plan-run.ts';
 import type { RunState } from './run-state.ts';
 
 /** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again, in ms. */

@@ -1,6 +1,6 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { requestsFor } from './estimate.ts';
-import { readPlan } from './plan.ts';
+import { readPlan } from './plan-run.ts';
 import type { OpenRun } from './runs.ts';
 
 /** What is left of a run up to a row. */

@@ -1,6 +1,6 @@
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
-import { readPlan } from './plan.ts';
+import { readPlan } from './plan-run.ts';
 import { derivedRequestId, type RunState, type SecondEnvelope } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 

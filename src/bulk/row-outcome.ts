@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
+import { findByRequestId } from '../catalog/find-by-request-id.ts';
+import { requestIdOf } from '../catalog/markers.ts';
 import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
-import { requestIdOf } from '../envelopes/markers.ts';
-import { findByRequestId } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import { contentOf } from '../log/keys.ts';
@@ -9,7 +9,7 @@ import type { LoggedWrite } from '../log/logged-write.ts';
 import { endedMessage } from './lookup/known-rows.ts';
 import { isOf } from './lookup/survey.ts';
 import type { BulkRow } from './rows/row.ts';
-import type { BulkSession } from './session.ts';
+import type { BulkSession } from './run-session.ts';
 
 /** Records the envelope that was found for a row. */
 export async function recordOutcome(session: BulkSession, row: number, envelope: Envelope): Promise<void> {

@@ -17,8 +17,8 @@ import { mayHaveCreated } from '../log/logged-write.ts';
 import { newWriteId } from '../log/recorder.ts';
 import { resolveByLog } from './row-outcome.ts';
 import type { BulkRow } from './rows/row.ts';
+import type { BulkSession } from './run-session.ts';
 import { derivedRequestId } from './run-state.ts';
-import type { BulkSession } from './session.ts';
 
 /** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
 export async function processRow(session: BulkSession, row: BulkRow): Promise<void> {

@@ -6,13 +6,13 @@ import { isAmbiguous, JournalError, UnknownOutcomeError } from '../kernel/errors
 import { exists } from '../kernel/files/files.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { saveFailedRows } from './failed-rows.ts';
-import { readList, searchRows } from './lookup/search.ts';
-import { readPlan } from './plan.ts';
+import { readList, searchRows } from './lookup/find-rows.ts';
+import { readPlan } from './plan-run.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
+import { BulkSession, type RunOptions } from './run-session.ts';
 import type { OpenRun } from './runs.ts';
-import { BulkSession, type RunOptions } from './session.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `paused`: the rows of `--first` are done. */
 export type Ending =

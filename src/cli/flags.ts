@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { type Moment, writtenTime } from '../kernel/clock.ts';
 import { durationText, parseDuration } from '../kernel/duration.ts';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
-import { LIST_LIMIT } from './defaults.ts';
+import { LIST_LIMIT } from './input/list-limit.ts';
 
 interface MoreFlagFacts {
   char?: 'i' | 'o' | 'p' | 'q' | 'y';

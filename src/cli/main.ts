@@ -3,15 +3,15 @@ import { EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
+import { bindInvocation, createInvocation, type Invocation } from '../session/invocation.ts';
+import { saveObservations } from '../session/observations.ts';
 import { resolveAliases } from './boot/aliases.ts';
-import { type Installation, versionOf } from './boot/installation.ts';
-import { saveObservations } from './boot/observations.ts';
+import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { removedCommand } from './boot/removed.ts';
 import { lostOutput } from './boot/standard-output.ts';
+import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { bindInvocation, createInvocation, type Invocation } from './invocation.ts';
-import { errorText } from './report.ts';
 
 // Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/contributing/decisions/0008).
 if (process.versions.v8.startsWith('11.'))
@@ -53,7 +53,7 @@ async function runCommand(invocation: Invocation, installed: Installation): Prom
   const removed = removedCommand(argv, installed.commands);
   if (removed !== undefined) throw removed;
   if (wantsJson(argv) && wantsHelp(argv)) {
-    const { printDescription } = await import('./describe/print.ts');
+    const { printDescription } = await import('./describe/describe-commands.ts');
     await printDescription(beforeDashes(argv), installed);
   } else if (!(await quickStart(invocation, installed))) await runWithOclif(invocation, installed);
 }
@@ -125,7 +125,7 @@ async function quickStart(invocation: Invocation, installed: Installation): Prom
   if (wantsHelp(argv)) return false;
   const found = findCommand(argv, installed);
   if (found === undefined) return false;
-  const command = await found.load();
+  const { default: command } = await found.load();
   if (!isCommand(command)) return false;
   // Loading oclif's base class added another listener.
   invocation.output.watch();
@@ -152,7 +152,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 function findCommand(
   argv: readonly string[],
   { commands }: Installation,
-): { id: string; load: () => unknown; words: number } | undefined {
+): { id: string; load: LoadCommand; words: number } | undefined {
   for (const words of [2, 1]) {
     const parts = argv.slice(0, words);
     if (parts.length < words || !parts.every((part) => WORD.test(part))) continue;

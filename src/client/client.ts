@@ -1,6 +1,6 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
-import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { createBody, newRequestId } from '../envelopes/create.ts';
 import { createEnvelope } from '../envelopes/create-once.ts';

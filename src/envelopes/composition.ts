@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { replacedBy } from './replace/find.ts';
+import { replacedBy } from './replace/find-replacement.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
 /* Suggestions for a new envelope, from the latest ones. */

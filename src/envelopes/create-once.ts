@@ -3,6 +3,8 @@ import type { Once } from '../api/once.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { type OnSearchStart, searchUntilListed } from '../catalog/find-by-request-id.ts';
+import { requestIdOf } from '../catalog/markers.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
   isAmbiguous,
@@ -18,9 +20,7 @@ import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { findInterrupted, hasEnded, resolveEarlier } from './earlier-create.ts';
-import { requestIdOf } from './markers.ts';
-import { hasSameContent } from './request-ids/same-content.ts';
-import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
+import { hasSameContent } from './same-content.ts';
 import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 
 export interface Created {

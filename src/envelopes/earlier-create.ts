@@ -1,6 +1,8 @@
 import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { findByRequestId, type OnSearchStart } from '../catalog/find-by-request-id.ts';
+import { readIfExists } from '../catalog/marked-envelopes.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -8,8 +10,6 @@ import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { End, Intent } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { readIfExists } from './marked-envelopes.ts';
-import { findByRequestId, type OnSearchStart } from './request-ids/search.ts';
 
 interface ResolveOptions {
   memory: WriteMemory;

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
+import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { isPending } from '../kernel/vocabulary.ts';
-import { signersByOrder } from './turns.ts';
 
 /**
  * Returns the signers with this address or ID.

@@ -1,6 +1,6 @@
 import { durationInWords } from '../kernel/duration.ts';
 import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
-import { RECENT_REMINDER_MS } from './defaults.ts';
+import { RECENT_REMINDER_MS } from './reminder-limits.ts';
 
 /** A reminder to one signer, or to everyone who hadn't signed. `at`: ms by the service's clock. */
 export interface SentReminder {

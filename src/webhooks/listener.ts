@@ -4,7 +4,6 @@ import { aborted } from '../kernel/clock.ts';
 import { DAY_MS, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { DailyLimit } from './daily-limit.ts';
-import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './defaults.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
@@ -12,6 +11,7 @@ import { readEvents } from './journal/event-journal.ts';
 import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordOf } from './journal/record.ts';
 import { LimitedWarning } from './limited-warning.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
+import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './listen-limits.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
@@ -263,6 +263,7 @@ class Listener {
 
   /** Waits for open forwards and reports what is left. */
   async #stop(): Promise<void> {
+    for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy]) warning.end();
     if (this.#failures > 0) this.#warn(`${deliveriesText(this.#failures)} rejected with 500.`);
     if (this.#forwarding.queue.pending > 0)
       this.#channel.push({

@@ -98,6 +98,23 @@ describe('a window', () => {
     await Promise.resolve();
   });
 
+  it('leaves the largest reserve of all work in progress, in whatever order it ends', async () => {
+    const service = new Service(100, 60_000);
+    const window = service.window({ reserve: 0 });
+    await sendAll(service, window, 1);
+    const ends: (() => void)[] = [];
+    const work = (reserve: number) =>
+      window.withReserve({ reserve, maxWaitMs: 0 }, () => new Promise<void>((end) => ends.push(end)));
+    const [first, second] = [work(0.5), work(0.2)];
+    expect(window.reading()?.free).toBe(49);
+    ends[0]?.();
+    await first;
+    expect(window.reading()?.free).toBe(79);
+    ends[1]?.();
+    await second;
+    expect(window.reading()?.free).toBe(99);
+  });
+
   it('pauses once for all requests after a refusal while the window has room, with and without Retry-After', async () => {
     const waits: number[] = [];
     const service = new Service(1_000, 900_000);

@@ -24,9 +24,9 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
   try {
     const { watchEnvelopes, createClient, sandboxControl, controlUrl } = await importSources(
       folder,
-      'src/envelopes/watch/watch.ts',
+      'src/envelopes/watch/watch-envelopes.ts',
       'src/api/client.ts',
-      'src/sandbox-control/control.ts',
+      'src/sandbox/control/control-client.ts',
     );
     const facts = { ...sandbox.ready, timeoutMs: 30_000, userAgent: 'bench', clock: quickClock() };
     const client = createClient(facts);

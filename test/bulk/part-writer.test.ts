@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { partWriter } from '../../src/commands/bulk/source.ts';
+import { partWriter } from '../../src/bulk/commands/rows-file.ts';
 
 async function written(outIsTty: boolean, text: string): Promise<string> {
   const pieces: Uint8Array[] = [];

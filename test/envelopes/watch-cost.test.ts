@@ -5,7 +5,7 @@ import {
   type WatchEvent,
   type WatchOptions,
   watchEnvelopes,
-} from '../../src/envelopes/watch/watch.ts';
+} from '../../src/envelopes/watch/watch-envelopes.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { idsOf, Model, type ModelOptions } from '../support/watched-service.ts';
 

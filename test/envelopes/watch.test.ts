@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { type WatchEvent, watchEnvelopes } from '../../src/envelopes/watch/watch.ts';
+import { type WatchEvent, watchEnvelopes } from '../../src/envelopes/watch/watch-envelopes.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';

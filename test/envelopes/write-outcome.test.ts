@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
 import { actWithOutcome } from '../../src/envelopes/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitsOf } from '../../src/cli/describe/print.ts';
-import { type CommandFacts, readCommandTree } from '../../src/completion/commands.ts';
+import { type CommandFacts, readCommandTree } from '../../src/cli/completion/command-tree.ts';
+import { exitsOf } from '../../src/cli/describe/describe-commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { outputSchemas } from './schemas.ts';

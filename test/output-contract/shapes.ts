@@ -92,7 +92,7 @@ const evidence = z.object({
   status: maybe,
   dir: text,
   page: text,
-  papers: z.array(file),
+  documents: z.array(file),
   missing: z.array(z.object({ what: text, why: text })),
   webhooks: count,
   reminders: count,

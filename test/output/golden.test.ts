@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
+import { runList } from '../../src/bulk/commands/preflight-text.ts';
 import type { RunSummary } from '../../src/bulk/run-list.ts';
-import { runList } from '../../src/commands/bulk/view.ts';
-import { renderCheck, renderVerdict } from '../../src/commands/doctor/command.ts';
-import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
-import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
-import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
-import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
-import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
+import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
+import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
+import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
+import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
+import { type ListView, writeList } from '../../src/output/print-list.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
+import { widthOf } from '../../src/output/text.ts';
+import { renderCheck, renderVerdict } from '../../src/profiles/commands/doctor.ts';
 import {
   profileList,
   publicProfile,
   publicSettings,
   renderProfile,
   renderSettings,
-} from '../../src/commands/profiles/view.ts';
-import { renderSandbox } from '../../src/commands/sandbox/start.ts';
-import { renderTemplate, templateList } from '../../src/commands/templates/view.ts';
-import { combineGuards } from '../../src/guards/guards.ts';
-import { type ListView, writeList } from '../../src/output/list.ts';
-import type { Terminal } from '../../src/output/terminal.ts';
-import { widthOf } from '../../src/output/text.ts';
+} from '../../src/profiles/commands/profile-text.ts';
+import { combineGuards } from '../../src/profiles/guards/guards.ts';
+import { renderSandbox } from '../../src/sandbox/commands/start.ts';
+import { renderTemplate, templateList } from '../../src/templates/commands/template-text.ts';
+import { eventJson, eventList, renderEvent } from '../../src/webhooks/commands/event-text.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 
 const now = Date.UTC(2026, 10, 21, 9);

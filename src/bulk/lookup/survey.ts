@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markerOf, requestIdOf } from '../../envelopes/markers.ts';
+import { markerOf, requestIdOf } from '../../catalog/markers.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';

@@ -1,9 +1,10 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { readIfExists } from '../../envelopes/marked-envelopes.ts';
-import { markerOf, requestIdOf } from '../../envelopes/markers.ts';
-import { byPrecedence, replacedBy } from '../../envelopes/replace/find.ts';
+import { readIfExists } from '../../catalog/marked-envelopes.ts';
+import { markerOf, requestIdOf } from '../../catalog/markers.ts';
+import { byPrecedence } from '../../envelopes/precedence.ts';
+import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { RowError } from '../entries.ts';

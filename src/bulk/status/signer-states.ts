@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { signersByOrder, turnsOf } from '../../catalog/turns.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
-import { signersByOrder, turnsOf } from '../../envelopes/turns.ts';
 import { hasDeclined, hasSigned } from '../../kernel/vocabulary.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */

@@ -30,7 +30,7 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (terminal.canAsk) {
-    const { askSecret } = await import('../prompts/prompts.ts');
+    const { askSecret } = await import('../prompts.ts');
     return askSecret(`${sources.what}:`);
   }
   throw new UsageError(`Missing ${sources.what}: no terminal is available to prompt for it.`, {

@@ -78,7 +78,7 @@ async function verifyOne(
     const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
-    const { seal, problem } = judgeSeal(await checkSeal(opened), options.known, rule);
+    const { seal, problem } = judgeSeal(await checkSeal(opened, options.signal), options.known, rule);
     const unsaved = await saveSealedPart(opened, seal, candidate, options);
     if (stateOf(opened) !== state)
       return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
@@ -88,6 +88,7 @@ async function verifyOne(
     const list = changed ? 'changed' : expected.length === 0 ? 'unlisted' : 'ok';
     return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, unsaved]) };
   } catch (error) {
+    options.signal?.throwIfAborted();
     if (error instanceof EsignError) return failed(error.message);
     return failed(`${name} can't be read (${diskReason(error)}).`);
   } finally {

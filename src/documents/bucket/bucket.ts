@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
+import { REQUEST_TIMEOUT_MS } from '../../api/limits.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';

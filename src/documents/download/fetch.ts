@@ -5,7 +5,7 @@ import { openRegular } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
-import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
+import { LOOKUP_INTERVAL_MS } from '../download-limits.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
 import type { FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';

@@ -96,7 +96,7 @@ async function save(
     const existing = await hashesOf(file);
     const opened = await openUnlessSame(bucket, key, path, existing, options);
     if (opened !== 'same') return await download(bucket, key, path, { ...options, opened, existing });
-    const seal = await sealIn(file);
+    const seal = await sealIn(file, options.signal);
     return { ...existing, status: 'unchanged', proof: 'etag', etag: undefined, seal };
   } finally {
     closeSync(file);
@@ -205,13 +205,13 @@ async function begunIn(
  */
 async function fetchInto(part: PartFile, bucket: Bucket, key: string, options: TransferOptions) {
   const first = await transfer(bucket, key, part, options);
-  const seal = await sealIn(part.file);
+  const seal = await sealIn(part.file, options.signal);
   const isFresh = options.begun === undefined;
   if (!first.hash.hasOtherEtag || (isFresh && isSealed(seal))) return { ...first, seal };
   part.restart();
   const { clock, signal } = options;
   const second = await transfer(bucket, key, part, { clock, signal });
-  const result = { ...second, seal: await sealIn(part.file) };
+  const result = { ...second, seal: await sealIn(part.file, signal) };
   const isProven = second.hash.sha256 === first.hash.sha256 || isSealed(result.seal);
   if (second.hash.hasOtherEtag && !isProven) throw wrongEtag(key);
   return result;
@@ -223,9 +223,9 @@ function isSealed(checked: CheckedSeal | null): boolean {
 }
 
 /** Reads the seal of an open file. The code is loaded on first use. */
-async function sealIn(file: number): Promise<CheckedSeal | null> {
+async function sealIn(file: number, signal: AbortSignal | undefined): Promise<CheckedSeal | null> {
   const { checkSeal } = await import('../seal/check-seal.ts');
-  return checkSeal(file);
+  return checkSeal(file, signal);
 }
 
 /** Gives the part file its final name, unless the same file has it already. */

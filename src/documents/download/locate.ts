@@ -5,7 +5,7 @@ import { type EsignError, StorageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../defaults.ts';
+import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../download-limits.ts';
 
 /** A file to download. */
 export interface FileTarget {

@@ -19,10 +19,15 @@ export interface SignatureRange {
 const WORD = '/ByteRange';
 const CONTENTS = '/Contents';
 /** White space in PDF (ISO 32000-1, 7.2.2). */
-const SPACE: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0c, 0x0d, 0x20]);
+const SPACE: ReadonlySet<number | undefined> = new Set([0x00, 0x09, 0x0a, 0x0c, 0x0d, 0x20]);
 const OPEN_BRACKET = 0x5b;
-/** The bytes read at a time for white space, and the longest text of a byte range. */
-const WINDOW_BYTES = 4 * 1024;
+/**
+ * The bytes read at a time, after which other work of the process gets a turn. Reading them takes less time than handing the read to
+ * another thread.
+ */
+const BLOCK_BYTES = 256 * 1024;
+/** The longest text of a byte range. */
+const MAX_RANGE_BYTES = 4 * 1024;
 const MAX_SIGNATURES = 50;
 /** The longest signature in a file, in hexadecimal digits. */
 const MAX_GAP_BYTES = 4 * 1024 * 1024;
@@ -34,56 +39,70 @@ const MAX_GAP_BYTES = 4 * 1024 * 1024;
  */
 export async function signatureRangesIn(file: number, size: number): Promise<SignatureRange[]> {
   const ranges: SignatureRange[] = [];
-  for await (const place of mentionsIn(file, size)) {
-    const bracket = afterSpace(file, place + WORD.length);
-    if (readBytes(file, bracket, 1)[0] !== OPEN_BRACKET) continue;
+  for await (const { at, from } of hitsIn(file, size)) {
     if (ranges.length === MAX_SIGNATURES) throw unreadable('the file has too many signatures');
-    ranges.push(rangeAt(file, place, bracket + 1, size));
+    ranges.push(rangeAt(file, at, from, size));
   }
   ranges.sort((a, b) => a.end - b.end);
-  for (const [index, { at, gapStart }] of ranges.entries()) {
-    const before = ranges[index - 1]?.end ?? 0;
-    if (at < before || gapStart < before) throw unreadable('its byte range overlaps another one in the file');
+  requireSeparate(ranges);
+  // Only now, because many byte ranges could name the same gap.
+  for (const range of ranges) {
+    await setImmediate();
+    await requireSignatureIn(file, range);
   }
   return ranges;
 }
 
-/** The bytes that are searched at a time. Reading them takes less time than handing the read to another thread. */
-const BLOCK_BYTES = 256 * 1024;
-/** How much is searched before other work of the process gets a turn. */
-const TURN_BYTES = 64 * BLOCK_BYTES;
+function requireSeparate(ranges: readonly SignatureRange[]): void {
+  for (const [index, { at, gapStart }] of ranges.entries()) {
+    const before = ranges[index - 1]?.end ?? 0;
+    if (at < before || gapStart < before) throw unreadable('its byte range overlaps another one in the file');
+  }
+}
 
-/** Yields the offsets of the word in the file. */
-async function* mentionsIn(file: number, size: number): AsyncGenerator<number, void, undefined> {
+/** A byte range: the offset of its word, and the offset after its bracket. */
+interface Hit {
+  at: number;
+  from: number;
+}
+
+async function* hitsIn(file: number, size: number): AsyncGenerator<Hit, void, undefined> {
   for (let start = 0; start < size; start += BLOCK_BYTES) {
-    if (start > 0 && start % TURN_BYTES === 0) await setImmediate();
+    if (start > 0) await setImmediate();
     // The word may begin in one block and end in the next.
-    const text = readBytes(file, start, Math.min(BLOCK_BYTES + WORD.length - 1, size - start));
-    for (let at = text.indexOf(WORD, 0, 'latin1'); at >= 0; at = text.indexOf(WORD, at + 1, 'latin1'))
-      yield start + at;
+    const block = readBytes(file, start, Math.min(BLOCK_BYTES + WORD.length - 1, size - start));
+    for (let at = block.indexOf(WORD, 0, 'latin1'); at >= 0; at = block.indexOf(WORD, at + 1, 'latin1')) {
+      const next = afterSpace(block, at + WORD.length);
+      // Most mentions are decided by the bytes that were read.
+      if (next < block.length) {
+        if (block[next] === OPEN_BRACKET) yield { at: start + at, from: start + next + 1 };
+        continue;
+      }
+      const from = await afterBracket(file, start + next);
+      if (from !== undefined) yield { at: start + at, from };
+    }
   }
 }
 
 function rangeAt(file: number, at: number, from: number, size: number): SignatureRange {
-  const text = readBytes(file, from, WINDOW_BYTES).toString('latin1');
+  const text = readBytes(file, from, MAX_RANGE_BYTES).toString('latin1');
   const numbers =
     /^[\0\t\n\f\r ]*0+[\0\t\n\f\r ]+(\d+)[\0\t\n\f\r ]+(\d+)[\0\t\n\f\r ]+(\d+)[\0\t\n\f\r ]*\]/.exec(text);
   const [gapStart = 0, gapEnd = 0, length = 0] = (numbers ?? []).slice(1).map(Number);
   const end = gapEnd + length;
   if (numbers === null || gapStart <= 0 || gapEnd <= gapStart || end > size)
     throw unreadable('its byte range does not cover the file from its start, with one gap');
-  requireSignatureIn(file, gapStart, gapEnd);
   return { at, gapStart, gapEnd, end };
 }
 
 /** @throws UnreadableSignatureError unless a gap holds exactly one hexadecimal string, which is the value of /Contents. */
-function requireSignatureIn(file: number, gapStart: number, gapEnd: number): void {
+async function requireSignatureIn(file: number, { gapStart, gapEnd }: SignatureRange): Promise<void> {
   const problem = () => unreadable('its byte range leaves out more than the signature');
   const digits = gapEnd - gapStart - 2;
   if (digits < 2 || digits % 2 !== 0) throw problem();
   if (digits > MAX_GAP_BYTES) throw unreadable('it is too long');
   if (!/^<[0-9A-Fa-f]*>$/.test(readBytes(file, gapStart, digits + 2).toString('latin1'))) throw problem();
-  const word = beforeSpace(file, gapStart) - CONTENTS.length;
+  const word = (await beforeSpace(file, gapStart)) - CONTENTS.length;
   if (word < 0 || readBytes(file, word, CONTENTS.length).toString('latin1') !== CONTENTS) throw problem();
 }
 
@@ -92,26 +111,35 @@ export function signatureIn(file: number, { gapStart, gapEnd }: SignatureRange):
   return Buffer.from(readBytes(file, gapStart + 1, gapEnd - gapStart - 2).toString('latin1'), 'hex');
 }
 
-/** Returns the offset of the first byte from `at` on that is not white space. */
-function afterSpace(file: number, at: number): number {
+/** Returns the offset after the white space at `at`. */
+function afterSpace(bytes: Buffer, at: number): number {
+  while (SPACE.has(bytes[at])) at++;
+  return at;
+}
+
+/** Returns the offset after white space and a bracket at `at`; undefined if there is no bracket. */
+async function afterBracket(file: number, at: number): Promise<number | undefined> {
   for (;;) {
-    const window = readBytes(file, at, WINDOW_BYTES);
-    const found = window.findIndex((byte) => !SPACE.has(byte));
-    if (found >= 0) return at + found;
-    if (window.length === 0) return at;
-    at += window.length;
+    const block = readBytes(file, at, BLOCK_BYTES);
+    const next = afterSpace(block, 0);
+    if (next < block.length || next === 0) return block[next] === OPEN_BRACKET ? at + next + 1 : undefined;
+    at += next;
+    await setImmediate();
   }
 }
 
 /** Returns the offset after the last byte before `at` that is not white space. */
-function beforeSpace(file: number, at: number): number {
-  for (;;) {
-    const start = Math.max(0, at - WINDOW_BYTES);
-    const found = readBytes(file, start, at - start).findLastIndex((byte) => !SPACE.has(byte));
-    if (found >= 0) return start + found + 1;
-    if (start === 0) return 0;
+async function beforeSpace(file: number, at: number): Promise<number> {
+  while (at > 0) {
+    const start = Math.max(0, at - BLOCK_BYTES);
+    const block = readBytes(file, start, at - start);
+    let end = block.length;
+    while (SPACE.has(block[end - 1])) end--;
+    if (end > 0) return start + end;
     at = start;
+    await setImmediate();
   }
+  return 0;
 }
 
 /** Reads bytes of an open file; fewer at its end. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { isPdf } from '../archive/pdf-header.ts';
 import { UnreadableSignatureError, unreadable } from './asn1.ts';
@@ -58,13 +59,13 @@ const NONE: Seal = {
 /**
  * Checks the seal of an open file: the last signature that isn't a timestamp. Returns null for a file that isn't a PDF and contains no
  * signature.
- * @throws the system's error if the file can't be read.
+ * @throws the system's error if the file can't be read, or an AbortError.
  */
-export async function checkSeal(file: number): Promise<CheckedSeal | null> {
+export async function checkSeal(file: number, signal?: AbortSignal): Promise<CheckedSeal | null> {
   try {
     const { size } = fstatSync(file);
     const ranges = await signatureRangesIn(file, size);
-    if (isPdf(file)) return await check(file, ranges, size);
+    if (isPdf(file)) return await check(file, ranges, size, signal);
     if (ranges.length === 0) return null;
     throw unreadable('the file does not begin like a PDF');
   } catch (error) {
@@ -74,12 +75,20 @@ export async function checkSeal(file: number): Promise<CheckedSeal | null> {
   }
 }
 
-async function check(file: number, ranges: readonly SignatureRange[], size: number): Promise<CheckedSeal> {
+async function check(
+  file: number,
+  ranges: readonly SignatureRange[],
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<CheckedSeal> {
   if (ranges.length === 0) return { seal: NONE, signer: null };
-  const sealed = lastSignature(file, ranges);
-  const others = ranges
-    .filter((range) => range !== sealed?.range)
-    .map((range) => ({ kind: kindOf(file, range), end: range.end, state: 'not checked' as const }));
+  const decode: Decode = async (range) => {
+    // Decoding can take most of a second. Other work of the process gets a turn before.
+    await setImmediate(undefined, { signal });
+    return openSignedData(signatureIn(file, range));
+  };
+  const sealed = await lastSignature(ranges, decode);
+  const others = await othersOf(ranges, sealed?.range.end ?? 0, decode);
   if (sealed === undefined) {
     const reason = 'The file has only a timestamp, which is not a seal.';
     return { seal: { ...NONE, reason, others }, signer: null };
@@ -106,24 +115,42 @@ async function check(file: number, ranges: readonly SignatureRange[], size: numb
   return { seal, signer: content };
 }
 
+type Decode = (range: SignatureRange) => Promise<SignedData>;
+
 /**
  * Returns the last signature that isn't a timestamp; undefined if there are only timestamps.
  * @throws UnreadableSignatureError if it is neither: it may be the one that a reader shows.
  */
-function lastSignature(
-  file: number,
+async function lastSignature(
   ranges: readonly SignatureRange[],
-): { range: SignatureRange; data: SignedData } | undefined {
+  decode: Decode,
+): Promise<{ range: SignatureRange; data: SignedData } | undefined> {
   for (const range of ranges.toReversed()) {
-    const data = openSignedData(signatureIn(file, range));
+    const data = await decode(range);
     if (data.kind === 'signature') return { range, data };
   }
   return undefined;
 }
 
-function kindOf(file: number, range: SignatureRange): OtherSignature['kind'] {
+/** Returns the signatures other than the seal, which ends at `sealedEnd`. All after it are timestamps. */
+async function othersOf(
+  ranges: readonly SignatureRange[],
+  sealedEnd: number,
+  decode: Decode,
+): Promise<OtherSignature[]> {
+  const others: OtherSignature[] = [];
+  for (const range of ranges) {
+    const { end } = range;
+    if (end === sealedEnd) continue;
+    const kind = end > sealedEnd ? 'timestamp' : await kindOf(range, decode);
+    others.push({ kind, end, state: 'not checked' });
+  }
+  return others;
+}
+
+async function kindOf(range: SignatureRange, decode: Decode): Promise<OtherSignature['kind']> {
   try {
-    return openSignedData(signatureIn(file, range)).kind;
+    return (await decode(range)).kind;
   } catch (error) {
     if (error instanceof UnreadableSignatureError) return 'unknown';
     throw error;
@@ -148,8 +175,8 @@ const BESIDE_BYTES = 4 * 1024;
  * Returns the time in the dictionary of a signature. PAdES puts it there, and not into the CMS structure. Like the other one, it is only
  * claimed by the signer.
  */
-function timeBeside(file: number, { at, gapStart, gapEnd, end }: SignatureRange): string | null {
-  const start = Math.max(0, Math.min(at, gapStart) - BESIDE_BYTES);
+function timeBeside(file: number, { gapStart, gapEnd, end }: SignatureRange): string | null {
+  const start = Math.max(0, gapStart - BESIDE_BYTES);
   const before = readBytes(file, start, gapStart - start).toString('latin1');
   const after = readBytes(file, gapEnd, Math.min(BESIDE_BYTES, end - gapEnd)).toString('latin1');
   const text = before.slice(before.lastIndexOf(' obj') + 1) + after.slice(0, indexOrEnd(after, 'endobj'));

@@ -1,23 +1,24 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
+import { readIfExists } from '../../catalog/marked-envelopes.ts';
+import { showsMarker } from '../../catalog/markers.ts';
 import { isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../create.ts';
 import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
-import { readIfExists } from '../marked-envelopes.ts';
-import { showsMarker } from '../markers.ts';
-import { isSameEnvelope } from '../request-ids/same-content.ts';
-import type { OnSearchStart } from '../request-ids/search.ts';
+import { byPrecedence } from '../precedence.ts';
+import { isSameEnvelope } from '../same-content.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
-import { byPrecedence, replacedBy, replacementId, replacementsOf } from './find.ts';
+import { replacedBy, replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
   notPossible,
   type ReplacementPlan,
   type ReplaceRequest,
   refuse,
-} from './plan.ts';
+} from './plan-replacement.ts';
 
 /*
  * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;

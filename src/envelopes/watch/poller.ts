@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';

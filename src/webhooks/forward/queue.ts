@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { JournalPosition } from '../../journal/day-journal.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { FORWARD_TIMEOUT_MS } from '../defaults.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
+import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
 
 /** A delivery that an address has not accepted yet. Its bytes stay in the journal until they are sent. */
@@ -78,6 +79,8 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
+    // Each open request and each pause listens to them.
+    setMaxListeners(0, this.#stopping.signal, this.#ended.signal);
     this.#targets = new Map(
       options.urls.map((url) => [
         targetName(url),

@@ -6,13 +6,13 @@ import type { Sealer } from '../../support/sealing.ts';
 import type { Expected } from './forgeries.ts';
 
 /** Checks the seal of these bytes. */
-export async function checkedSealOf(pdf: Uint8Array): Promise<CheckedSeal | null> {
+export async function checkedSealOf(pdf: Uint8Array, signal?: AbortSignal): Promise<CheckedSeal | null> {
   const folder = mkdtempSync(join(tmpdir(), 'esign-seal-'));
   try {
     writeFileSync(join(folder, 'file.pdf'), pdf);
     const file = openSync(join(folder, 'file.pdf'), 'r');
     try {
-      return await checkSeal(file);
+      return await checkSeal(file, signal);
     } finally {
       closeSync(file);
     }

@@ -1,5 +1,5 @@
-import type { CommandTree } from '../../../src/completion/commands.ts';
-import { type CompletionLine, flagNamed, readLine } from '../../../src/completion/line.ts';
+import type { CommandTree } from '../../../src/cli/completion/command-tree.ts';
+import { type CompletionLine, flagNamed, readLine } from '../../../src/cli/completion/line.ts';
 
 /** Returns the problems of a call in a page or a help text, by the manifest: unknown commands and flags. */
 export function problemOf(tree: CommandTree, call: string): string {

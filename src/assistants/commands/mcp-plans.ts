@@ -1,0 +1,128 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { PlannedWrite } from '../../api/write-gate.ts';
+import { actionContext } from '../../envelopes/commands/act-on-envelopes.ts';
+import { checkSigners, confirmProblems } from '../../envelopes/commands/acting-problems.ts';
+import { withWarning } from '../../envelopes/commands/create/created-text.ts';
+import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
+import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
+import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
+import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
+import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
+import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
+import type { Party } from '../../envelopes/completeness.ts';
+import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
+import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan-writes.ts';
+import { sentenceOf } from '../../kernel/errors.ts';
+import type { Effect } from '../../kernel/vocabulary.ts';
+import { createKey } from '../../log/keys.ts';
+import type { Context } from '../../session/context.ts';
+
+/** Refuses problems, because MCP has no prompt. The dry run has shown what would be lost. */
+const REFUSING = { asks: false, yes: true, question: '', otherwise: 'nothing was done' };
+
+/** A planned action: its description for the user, and the function that runs it. */
+export interface PlannedCall {
+  would: {
+    action: string;
+    effect: Effect;
+    /** Warnings. The name is part of the JSON result. */
+    remarks: readonly string[];
+    envelope: Record<string, unknown> | undefined;
+  };
+  /** The writes for the guards. */
+  writes: readonly PlannedWrite[];
+  act: () => Promise<unknown>;
+}
+
+/** @throws UsageError if the signers don't match the template's roles. Nothing is created. */
+export async function planCreate(
+  wanted: EnvelopeInput,
+  given: {
+    requestId: string;
+    /** The ID may have been used on another machine. */
+    rerun: boolean;
+    allowMissing: boolean;
+  },
+  context: Context,
+): Promise<PlannedCall> {
+  const { requestId, rerun, allowMissing } = given;
+  const body = createBody(wanted, requestId);
+  const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
+  const client = await context.session.client();
+  const memory = await context.session.memory();
+  const writes = await memory.find([createKey(client.baseUrl, requestId)]);
+  const [known] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
+  const made =
+    known !== undefined
+      ? [
+          `${known} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
+        ]
+      : [];
+  const hint = () =>
+    `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`;
+  const options = { requestId, rerun, resumesInterrupted: !rerun, hint };
+  return {
+    would: {
+      action: wanted.send ? 'create and send' : 'create a draft',
+      effect: wanted.send ? 'mails' : 'writes',
+      remarks: [...problems.map(({ text }) => text), ...made],
+      envelope: { ...body },
+    },
+    writes: [plannedCreate(wanted)],
+    act: async () => withWarning(await executeCreate(client, body, options, context)),
+  };
+}
+
+/** Plans an action on an envelope. @throws ServiceError INVALID_STATE if it isn't possible. */
+export async function planAction(
+  actionOf: (means: ActionContext) => EnvelopeAction,
+  id: string,
+  allowMissing: boolean,
+  context: Context,
+): Promise<PlannedCall> {
+  const means = await actionContext(context);
+  const action = actionOf(means);
+  const { envelope, refusal, skip, problems } = await plan(action, id, means);
+  if (refusal !== undefined) throw refusal;
+  await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
+  const write = {
+    unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
+    hint: () => `Check the status of ${id} before you retry.`,
+  };
+  return {
+    would: {
+      action: action.name,
+      effect: 'mails',
+      remarks: [...problems.map(({ text }) => text), ...(skip === undefined ? [] : [sentenceOf(skip)])],
+      envelope: envelope && brief(envelope, action.signersOf(envelope)),
+    },
+    writes: action.writesFor(id),
+    act: () =>
+      withOutcomeCheck(write, context, async () => (await action.run((execute) => execute(id))).envelope),
+  };
+}
+
+export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<PlannedCall> {
+  const plan = await checkedPlan(id, flags, context);
+  const { old, made, wanted, signers, steps } = plan;
+  const isKept = (await storedSecretOf(id, context)) !== undefined;
+  const notes = made === undefined ? notesOn(old, signers, { wanted, isKept }) : [];
+  const { webhookSecret: _, ...body } = wanted;
+  return {
+    would: {
+      action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
+      effect: flags.draft ? 'writes' : 'mails',
+      remarks: [costOf(plan), ...notes],
+      envelope: { old: brief(old, old.signers), new: body },
+    },
+    writes: writesOf(plan),
+    act: () => replaceEnvelope(id, flags, context),
+  };
+}
+
+/** Returns the fields that identify an envelope, and its signers. */
+function brief(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
+  const { id, status, subject, templateName, signingOrder, expiresAt } = envelope;
+  const people = (signers ?? []).map(({ name, email, role, order }) => ({ name, email, role, order }));
+  return { id, status, subject, templateName, signingOrder, expiresAt, signers: people };
+}

@@ -1,0 +1,70 @@
+import { EsignCommand } from '../../cli/command.ts';
+import {
+  booleanFlag,
+  dryRunFlag,
+  inGroup,
+  messageFileFlag,
+  missingRolesFlag,
+  rowsFile,
+  textFlag,
+} from '../../cli/flags.ts';
+import { readMessage } from '../../cli/input/files.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { bulkFlags, fileFlags } from './bulk-flags.ts';
+import { BulkProgress } from './bulk-progress.ts';
+import { prepareRun, showDryRun } from './prepare-run.ts';
+import { bulkClient, runToCompletion } from './run-to-completion.ts';
+
+export default class BulkCreate extends EsignCommand {
+  static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
+  static override description =
+    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, signing_order, webhook_url, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
+  static override examples = [
+    '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
+    '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
+    '<%= config.bin %> bulk create leases.csv --template tmpl_lease --send',
+    '<%= config.bin %> bulk create leases.csv --template tmpl_lease --send --first 20',
+    "<%= config.bin %> bulk create people.xlsx --template tmpl_nda --subject 'NDA for {name}' --dry-run",
+    "jq -c '.people[]' export.json | <%= config.bin %> bulk create - --template tmpl_nda --send --yes --json",
+  ];
+  static override args = rowsFile;
+  static override flags = {
+    template: textFlag('ID', 'template for rows without a template_id'),
+    ...fileFlags,
+    ...inGroup('EMAIL', {
+      subject: textFlag('TEXT', 'email subject for rows without one; can contain {column}'),
+      message: textFlag('TEXT', 'email message for rows without one; can contain {column}', {
+        exclusive: ['message-file'],
+      }),
+    }),
+    'message-file': messageFileFlag,
+    send: booleanFlag('send the envelopes; without it, they stay drafts', { default: false }),
+    ...bulkFlags,
+    again: booleanFlag('resend rows that were sent in the last 30 days, except those with a request_id', {
+      default: false,
+    }),
+    'allow-missing-roles': missingRolesFlag,
+    'dry-run': dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags, context } = await this.start(BulkCreate);
+    const progress = new BulkProgress(context);
+    const client = () => bulkClient(progress, context.session);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], context.terminal);
+    const request = {
+      file: args.file,
+      read: flags,
+      defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
+      mode: flags.send ? ('two-step' as const) : ('draft' as const),
+      first: flags.first,
+      again: flags.again,
+      allowMissing: flags['allow-missing-roles'],
+      yes: flags.yes,
+    };
+    if (flags['dry-run']) return showDryRun(request, client, context);
+    const run = await prepareRun(request, client, context);
+    if (run === undefined) return;
+    await runToCompletion(run, { client: await client(), webhookSecret, progress }, context);
+  }
+}

@@ -1,0 +1,109 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag } from '../../cli/flags.ts';
+import { type ListView, writeIds, writeList } from '../../output/print-list.ts';
+import type { TableColumn } from '../../output/table.ts';
+import { openSource } from '../rewrite/source-file.ts';
+import { isAsked, type RosterEntry } from '../roster/roster.ts';
+import { Findings, MAX_PROBLEMS } from '../rows/check-file.ts';
+import { checkRow } from '../rows/row.ts';
+import { fileFlags, localDelimiter } from './bulk-flags.ts';
+import { collectRoster } from './collect-roster.ts';
+import { partWriter, refused, sourceOf } from './rows-file.ts';
+import { envelopeIds } from './status.ts';
+
+export default class BulkRoster extends EsignCommand {
+  static override summary = 'Show who on a list has signed a template.';
+  static override description =
+    'Prints one line for each signer in each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed, nor declined, nor been asked, ready for `bulk create`.';
+  static override examples = [
+    '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
+    '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
+    '<%= config.bin %> bulk roster staff.csv --template tmpl_policy --missing | <%= config.bin %> bulk create - --template tmpl_policy --send --yes',
+  ];
+  static override args = rowsFile;
+  static override flags = {
+    template: Flags.string({ description: 'template to look for', helpValue: 'ID', required: true }),
+    since: sinceFlag({
+      description: 'only envelopes created since this time (default: all)',
+      helpValue: '90d|DATE',
+    }),
+    missing: booleanFlag(
+      'print the rows with signers who have neither signed, nor declined, nor been asked',
+      {
+        default: false,
+        exclusive: ['json', 'csv', 'fields', 'quiet'],
+      },
+    ),
+    ...formatFlags,
+    fields: fieldsFlag('email,state'),
+    ...fileFlags,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags, context, session, interrupt, terminal } = await this.start(BulkRoster);
+    const { template, since, missing } = flags;
+    const client = await session.client();
+    await client.templates.get(template, interrupt.signal);
+    const source = sourceOf(args.file);
+    const file = await openSource(source, { ...flags, sheetDelimiter: flags.delimiter ?? localDelimiter() });
+    const roster = await collectRoster([template], since, context);
+    const problems = new Findings(MAX_PROBLEMS);
+    const lines: RosterLine[] = [];
+    const kept: string[] = [];
+    let row = 0;
+    for await (const part of file.parts) {
+      if ('header' in part) {
+        kept.push(part.header(false));
+        continue;
+      }
+      row++;
+      const { line, label } = part;
+      // Only the signers matter here. The rest is checked when the rows are sent.
+      const { envelope } = checkRow(part, { templateId: template }, (field, text) => {
+        if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
+      });
+      const found = envelope.signers.map(({ email, name, role }) => ({
+        row,
+        email,
+        name: name === email ? null : name,
+        role: role ?? null,
+        ...roster.find(template, email),
+      }));
+      lines.push(...found);
+      if (!found.every(isAsked)) kept.push(part.text());
+    }
+    if (problems.count > 0) throw refused({ problems, name: source.name });
+    const out = terminal.hidingSecrets();
+    if (flags.quiet) return writeIds(await envelopeIds(lines), out);
+    if (!missing) return writeList(lines, rosterList, flags, out);
+    const writer = partWriter(terminal);
+    for (const text of kept) await writer.write(text);
+    await writer.end();
+  }
+}
+
+/** A signer of a row, and whether they have signed. */
+interface RosterLine extends RosterEntry {
+  row: number;
+  email: string;
+  name: string | null;
+  role: string | null;
+}
+
+const COLUMNS: readonly TableColumn<RosterLine>[] = [
+  { key: 'row', fixed: true },
+  { key: 'email' },
+  { key: 'name' },
+  { key: 'role' },
+  { key: 'state', fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE' },
+  { key: 'signedAt', header: 'SIGNED' },
+];
+
+/** The list of who has signed, with a line for each signer. */
+const rosterList: ListView<RosterLine> = {
+  id: ({ envelopeId }) => envelopeId ?? '',
+  empty: 'The list has no rows.',
+  columns: COLUMNS,
+};

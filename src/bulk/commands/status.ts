@@ -1,0 +1,170 @@
+import { select } from '../../catalog/commands/select-envelopes.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../cli/flags.ts';
+import { timeOf } from '../../kernel/clock.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { allOf } from '../../kernel/streams.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
+import type { TableColumn } from '../../output/table.ts';
+import { relativeTime } from '../../output/time.ts';
+import type { Context } from '../../session/context.ts';
+import { errorInWords } from '../results.ts';
+import { summaryOf } from '../run-list.ts';
+import type { RunState } from '../run-state.ts';
+import { filesOf } from '../runs.ts';
+import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
+import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
+import { namedRun, requireSameOrganization } from './run-to-completion.ts';
+import { runOnThisMachine, selectedRun } from './selected-run.ts';
+import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
+
+export default class BulkStatus extends EsignCommand {
+  static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
+  static override description =
+    "Shows the state of the run, the number of rows in each state, and what needs you. With --all, --only, or in a pipe, prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
+  static override examples = [
+    '<%= config.bin %> bulk status',
+    '<%= config.bin %> bulk status --all',
+    '<%= config.bin %> bulk status --only waiting',
+    '<%= config.bin %> bulk status run-20261121-093012345-4f2a --csv > status.csv',
+    '<%= config.bin %> bulk status --only failed --fields row,email,error.message',
+    '<%= config.bin %> bulk status --only waiting -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
+  ];
+  static override args = latestRunArg;
+  static override flags = {
+    only: textFlag('A,B', 'only signers in one of these states'),
+    all: booleanFlag('list all signers'),
+    ...formatFlags,
+    fields: fieldsFlag('row,email,state'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags, context, session, terminal } = await this.start(BulkStatus);
+    const only = flags.only === undefined ? undefined : readStates(flags.only);
+    preferLowMemory();
+    const id = await namedRun(args.run);
+    const out = terminal.hidingSecrets();
+    const { state, lines } = await statusOfRun(id, context);
+    const isSelected = ({ state: one }: StatusLine) => only === undefined || only.includes(one);
+    const totals = new Totals();
+    async function* selected() {
+      for await (const line of lines) {
+        totals.add(line);
+        if (isSelected(line)) yield line;
+      }
+    }
+    if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
+    const view = statusList(() => session.now());
+    if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
+    const shown = await allOf(selected());
+    const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
+    await out.out(`${runText(run, terminal, session.now())}${totals.text(terminal)}`);
+    if (only === undefined && !flags.all) return out.out(attentionText(shown, id, terminal, session.now()));
+    await out.out('\n');
+    await writeList(shown, view, flags, out);
+  }
+}
+
+/** A run, if it is on this machine, and a line for each of its signers. */
+interface RunStatusLines {
+  state: RunState | undefined;
+  lines: AsyncIterable<StatusLine>;
+}
+
+/** Returns a line for each signer of a run with their current state. */
+export async function statusOfRun(id: string, context: Context): Promise<RunStatusLines> {
+  const { terminal, session, interrupt } = context;
+  const state = await runOnThisMachine(id, context);
+  const journal: RunJournal | undefined = state && { state, files: filesOf(runsDir(), id) };
+  const run = state ? { id, envelopeIds: state.envelopeIds() } : await selectedRun(id, context);
+  if (state === undefined)
+    terminal.notice(
+      `This machine has no journal for ${id}, so rows that failed or were not created are not shown.`,
+    );
+  const { envelopes } = await select({ run }, context);
+  const client = await session.client();
+  const collected = await collectEnvelopes(
+    id,
+    envelopes,
+    { client, journal, signal: interrupt.signal },
+    (known) => requireSameOrganization(known, client, interrupt),
+  );
+  return { state, lines: statusLines(collected, journal) };
+}
+
+/** Returns each envelope ID once, in the order of the lines. */
+export async function envelopeIds(lines: Items<Pick<StatusLine, 'envelopeId'>>): Promise<string[]> {
+  const ids = new Set<string>();
+  for await (const { envelopeId } of lines) if (envelopeId !== null) ids.add(envelopeId);
+  return [...ids];
+}
+
+/** Reads `waiting,later`. @throws UsageError for a state that does not exist. */
+export function readStates(text: string): SignerState[] {
+  return text.split(',').map((part) => {
+    const word = part.trim().toLowerCase();
+    const state = SIGNER_STATES.find((known) => known === (word === 'canceled' ? 'cancelled' : word));
+    if (state !== undefined) return state;
+    const suggestion = nearest(word, SIGNER_STATES);
+    const all = `The states are ${SIGNER_STATES.join(', ')}.`;
+    throw new UsageError(`Unknown state "${part.trim()}".`, {
+      hint: suggestion === undefined ? all : `Did you mean ${suggestion}? ${all}`,
+    });
+  });
+}
+
+/** Returns the list view of a run's signers. */
+function statusList(now: () => number): ListView<StatusLine> {
+  const row: TableColumn<StatusLine> = { key: 'row', fixed: true };
+  const line: TableColumn<StatusLine> = { key: 'line', fixed: true };
+  const envelopeId: TableColumn<StatusLine> = { key: 'envelopeId', header: 'ENVELOPE', fixed: true };
+  const state: TableColumn<StatusLine> = { key: 'state', fixed: true, color: (one) => COLORS[one.state] };
+  const role: TableColumn<StatusLine> = { key: 'role' };
+  const signer: TableColumn<StatusLine> = {
+    key: 'signer',
+    value: ({ name, email }) => name || email || '',
+    least: 8,
+  };
+  const detail: TableColumn<StatusLine> = {
+    key: 'detail',
+    header: 'DETAILS',
+    value: (one) => detailOf(one, now()),
+  };
+  return {
+    id: (one) => one.envelopeId ?? '',
+    empty: 'No signers are in these states.',
+    columns: [
+      row,
+      line,
+      { key: 'requestId', header: 'REQUEST ID' },
+      envelopeId,
+      { key: 'envelopeStatus', header: 'ENVELOPE STATUS' },
+      state,
+      { key: 'name' },
+      { key: 'email' },
+      role,
+      { key: 'sentAt', header: 'SENT' },
+      { key: 'signedAt', header: 'SIGNED' },
+      { key: 'waitingSince', header: 'WAITING SINCE' },
+      { key: 'error', value: ({ error }) => errorInWords(error) },
+      { key: 'replacedBy', header: 'REPLACED BY' },
+    ],
+    shown: [line, state, signer, detail, envelopeId, { ...role, extra: true }],
+  };
+}
+
+/** Returns details that the state doesn't show. */
+function detailOf(line: StatusLine, now: number): string {
+  if (line.state === 'declined') return line.error?.message ?? '';
+  if (line.error !== null) return errorInWords(line.error);
+  if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;
+  if (line.state === 'waiting') {
+    const since = timeOf(line.waitingSince ?? '');
+    return Number.isNaN(since) ? '' : `for ${durationInWords(Math.max(0, now - since))}`;
+  }
+  return line.signedAt ? relativeTime(line.signedAt, now) : '';
+}

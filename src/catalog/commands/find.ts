@@ -1,0 +1,115 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
+import { limited } from '../../cli/input/limit-flags.ts';
+import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
+import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
+import { successorOf } from '../../envelopes/commands/replace/successor.ts';
+import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { allOf, mapEach } from '../../kernel/streams.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
+import { isTableOutput, writeList } from '../../output/print-list.ts';
+import type { Context } from '../../session/context.ts';
+import type { IndexResult } from '../index/query.ts';
+import type { Selection } from '../select.ts';
+import { renderHits } from './found-table.ts';
+import { searchEnvelopes } from './select-envelopes.ts';
+import { searchText, selectionFlags, selectionOf } from './selection-flags.ts';
+
+export default class Find extends EsignCommand {
+  static override summary = 'Search envelopes by signer name, email address, subject, or metadata.';
+  static override description =
+    "Each word must match the beginning of a word in the ID, the subject, a signer's name or address, the template's name or ID, or a metadata value. Case and accents are ignored. Finished envelopes are cached on this machine, so only the first search reads all of them.";
+  static override examples = [
+    '<%= config.bin %> find lukasz',
+    '<%= config.bin %> find rehor 1377',
+    '<%= config.bin %> find lukasz@example.com --status SENT,IN_PROGRESS',
+    '<%= config.bin %> find contract 1377 -q',
+    '<%= config.bin %> find lukasz --run last',
+  ];
+  static override strict = false;
+  static override args = {
+    text: requiredArg('search terms; each matches the beginning of a word'),
+  };
+  static override flags = {
+    ...exportListFlags,
+    ...selectionFlags,
+    cached: booleanFlag('search only the local index, without contacting the service'),
+    refresh: booleanFlag('rebuild the local index first from the list of all envelopes', {
+      exclusive: ['cached'],
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags, context, terminal } = await this.start(Find);
+    const given = { ...flags, search: searchText(argv.join(' ')) };
+    const selection = await selectionOf(given, context);
+    // On a terminal, the envelopes are described in sentences.
+    const isDescribed = isTableOutput(flags, terminal);
+    const hits = await searchEnvelopes(
+      selection,
+      {
+        limit: limited.maxItems(flags),
+        cached: flags.cached,
+        refresh: flags.refresh,
+        oneSignerFirst: isDescribed,
+      },
+      context,
+    );
+    let count = 0;
+    const envelopes = mapEach(hits.envelopes, (one) => {
+      count++;
+      return one;
+    });
+    if (isDescribed) await printFound(envelopes, hits, selection, context);
+    else {
+      const { empty: _, ...view } = envelopeList(() => context.session.now(), { selection, flags: given });
+      await writeList(envelopes, view, flags, terminal.hidingSecrets());
+    }
+    if (flags.cached) terminal.notice(ageOf(hits));
+    // Also printed with --json: an empty list may mean a misspelled word.
+    if (count === 0 && !flags.quiet) terminal.notice(noMatches(given));
+    if (hits.hasMore()) limited.notice(flags, context, hits.total());
+  }
+}
+
+async function printFound(
+  envelopes: AsyncIterable<Envelope>,
+  hits: IndexResult,
+  selection: Selection,
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  const found = await allOf(envelopes);
+  const [only] = found;
+  const successors = await successorsOf(found, context);
+  if (only !== undefined && found.length === 1 && !hits.hasMore())
+    return terminal.out(renderEnvelope(only, terminal, context.session.now(), successors.get(only.id)));
+  await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
+}
+
+/** Finds the replacements of these envelopes: among them, or in this machine's records. */
+async function successorsOf(
+  found: readonly Envelope[],
+  context: Context,
+): Promise<ReadonlyMap<string, Envelope>> {
+  const successors = new Map<string, Envelope>();
+  for (const one of found) {
+    const old = replacedBy(one);
+    if (old !== undefined && !isVoid(one)) successors.set(old, one);
+  }
+  const client = await context.session.client();
+  for (const one of found.filter(({ id }) => !successors.has(id))) {
+    const made = await successorOf(one, { client, looks: false }, context);
+    if (made) successors.set(one.id, made);
+  }
+  return successors;
+}
+
+function ageOf({ knownAt }: IndexResult): string {
+  if (knownAt === undefined)
+    return 'The local index is incomplete. To search all envelopes, leave out --cached.';
+  const age = Math.max(0, Date.now() - knownAt);
+  return `Results are up to ${durationInWords(age)} old. To query the service, leave out --cached.`;
+}

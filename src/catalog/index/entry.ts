@@ -1,0 +1,114 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { isIntactLine, readMember } from '../../journal/line.ts';
+import { timeOf } from '../../kernel/clock.ts';
+import { isRecord } from '../../kernel/json.ts';
+import { isFinal } from '../../kernel/vocabulary.ts';
+import { isWholeItem, textsOf } from '../match.ts';
+
+/**
+ * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.
+ */
+export type Knowledge = 'part' | 'whole' | 'final';
+
+/** The beginning of a line of the index: the fields that are needed of every envelope. */
+export interface EntryHead {
+  id: string;
+  status: string;
+  /** ISO 8601; empty if the service left it out. */
+  created: string;
+  known: Knowledge;
+  /** When it was read, by this machine's clock. */
+  seen: number;
+}
+
+/** An envelope as a line of the index. The texts and the envelope come last, so that the head can be parsed without them. */
+export interface IndexEntry extends EntryHead {
+  texts: string;
+  envelope: Envelope;
+}
+
+/** Any other line of the index. */
+export type IndexEvent =
+  /** The service no longer has this envelope. */
+  { gone: string; seen: number } | Completeness;
+
+/** The index contained every envelope of the service. */
+export interface Completeness {
+  /** When, by this machine's clock. */
+  complete: number;
+  /** Every envelope created until then, by the service's clock. */
+  upTo: number;
+  /** How many more envelopes the service counts than it lists. */
+  extra: number;
+}
+
+export const TEXT_SEPARATOR = '\n';
+
+/** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
+export function entryOf(envelope: Envelope, alone: boolean, seen: number): IndexEntry {
+  const { id, status, createdAt } = envelope;
+  return {
+    id,
+    status: status ?? '',
+    created: createdAt ?? '',
+    known: knowledgeOf(envelope, alone, seen),
+    seen,
+    texts: textsOf(envelope).join(TEXT_SEPARATOR),
+    envelope,
+  };
+}
+
+/** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
+const DOCUMENTS_MS = 86_400_000;
+
+function cannotChange(envelope: Envelope, now: number): boolean {
+  const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
+  if (!isFinal(status ?? '')) return false;
+  const awaitsDocuments = signedDocumentStorageKey === null || certificateStorageKey === null;
+  return status !== 'COMPLETED' || !awaitsDocuments || now - timeOf(completedAt) > DOCUMENTS_MS;
+}
+
+function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge {
+  if (!alone && !isWholeItem(envelope)) return 'part';
+  // An item of a list may leave the storage keys out.
+  const lacksKeys = envelope.status === 'COMPLETED' && envelope.signedDocumentStorageKey === undefined;
+  return cannotChange(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
+}
+
+/** Where the envelope begins in the line of an entry. */
+export const ENVELOPE_AT = Buffer.from(',"envelope":');
+
+/**
+ * Returns the envelope of an entry's line, without its line break; undefined if a byte of it was changed. The checksum shows that
+ * it was written from a checked envelope, so the fields aren't checked again: there may be a hundred thousand of them.
+ */
+export function envelopeIn(line: Buffer): Envelope | undefined {
+  const at = line.indexOf(ENVELOPE_AT);
+  if (at < 0 || !isIntactLine(line)) return undefined;
+  const value = readMember(line, at + ENVELOPE_AT.length);
+  return isStored(value) ? value : undefined;
+}
+
+function isStored(value: unknown): value is Envelope {
+  return isRecord(value) && typeof value.id === 'string';
+}
+
+/** Checks the head of an entry without a schema, because there may be a hundred thousand of them. */
+export function isHead(value: unknown): value is EntryHead {
+  return (
+    isRecord(value) &&
+    typeof value.id === 'string' &&
+    typeof value.status === 'string' &&
+    typeof value.created === 'string' &&
+    typeof value.seen === 'number' &&
+    (value.known === 'part' || value.known === 'whole' || value.known === 'final')
+  );
+}
+
+/** Returns true for any other line that this version supports. */
+export function isIndexEvent(value: unknown): value is IndexEvent {
+  if (!isRecord(value)) return false;
+  if (typeof value.complete === 'number')
+    return typeof value.upTo === 'number' && typeof value.extra === 'number';
+  return typeof value.gone === 'string' && typeof value.seen === 'number';
+}

@@ -1,0 +1,158 @@
+import { METHODS } from '../../api/raw.ts';
+import { entryOf } from '../../kernel/json.ts';
+import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../../kernel/vocabulary.ts';
+import type { CommandTree, FlagFacts } from './command-tree.ts';
+import { type CompletionLine, flagNamed, readLine } from './line.ts';
+import type { Recent, RecentKind } from './recent.ts';
+
+/** A candidate for the word at the cursor. */
+export interface CompletionCandidate {
+  value: string;
+  description: string;
+}
+
+/** The candidates at the cursor, and whether files or folders are also valid. */
+export interface Completion {
+  candidates: CompletionCandidate[];
+  paths: 'none' | 'files' | 'dirs';
+}
+
+/** Functions that look up variable values. They are called only when needed. */
+export interface Lookup {
+  profiles(): CompletionCandidate[];
+  recent(kind: RecentKind, line: CompletionLine): Recent[];
+}
+
+const NOTHING: Completion = { candidates: [], paths: 'none' };
+const FILES: Completion = { candidates: [], paths: 'files' };
+const FOLDERS: Completion = { candidates: [], paths: 'dirs' };
+
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  status: ENVELOPE_STATUSES,
+  until: ENVELOPE_STATUSES,
+  what: DOCUMENT_KINDS,
+  events: EVENTS,
+};
+const ROUTES = ['/esign/templates', '/esign/envelopes'];
+
+/** Returns the candidates at the cursor that begin with the existing text. */
+export function complete(
+  tree: CommandTree,
+  words: readonly string[],
+  current: string,
+  lookup: Lookup,
+): Completion {
+  const line = readLine(tree, words);
+  const { candidates, paths } = atCursor(tree, line, current, lookup);
+  return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
+}
+
+function atCursor(tree: CommandTree, line: CompletionLine, current: string, lookup: Lookup): Completion {
+  if (line.pending) return flagValues(line.pending, line, current, lookup);
+  if (!line.flagsEnded && current.startsWith('-')) {
+    const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
+    const flag = name === undefined ? undefined : flagNamed(line, name);
+    if (flag === undefined || value === undefined) return { candidates: flagNames(line), paths: 'none' };
+    const found = flagValues(flag, line, value, lookup);
+    return { ...found, candidates: prefixed(`--${flag.name}=`, found.candidates) };
+  }
+  if (line.command === undefined) return { candidates: nextWords(tree, line), paths: 'none' };
+  return argValues(line, lookup);
+}
+
+/** Returns the topics and commands one level down. */
+function nextWords(tree: CommandTree, line: CompletionLine): CompletionCandidate[] {
+  // Nothing can be completed after an unknown word.
+  if (line.args.length > 0) return [];
+  const before = line.path === '' ? '' : `${line.path}:`;
+  const found = new Map<string, string>();
+  for (const [id, command] of Object.entries(tree.commands)) {
+    if (command.hidden || !id.startsWith(before)) continue;
+    const [word = '', ...deeper] = id.slice(before.length).split(':');
+    const about = deeper.length > 0 ? (tree.topics[`${before}${word}`] ?? '') : (command.summary ?? '');
+    if (word !== '') found.set(word, found.get(word) ?? about);
+  }
+  return [...found].map(([value, description]) => ({ value, description }));
+}
+
+function flagNames(line: CompletionLine): CompletionCandidate[] {
+  const flags = Object.values(line.command?.flags ?? {}).filter(
+    (flag) => !flag.hidden && (flag.multiple || !line.flags.has(flag.name)),
+  );
+  const names = flags.flatMap((flag) => {
+    const description = flag.description ?? '';
+    const positive = { value: `--${flag.name}`, description };
+    return flag.allowNo ? [positive, { value: `--no-${flag.name}`, description }] : [positive];
+  });
+  return [...names, { value: '--help', description: 'show help' }];
+}
+
+function flagValues(flag: FlagFacts, line: CompletionLine, current: string, lookup: Lookup): Completion {
+  const list = entryOf(LISTS, flag.name);
+  if (list) return { candidates: listItems(list, current), paths: 'none' };
+  if (flag.options) return words(flag.options);
+  if (flag.name === 'profile') return { candidates: lookup.profiles(), paths: 'none' };
+  if (flag.name === 'template') return recents('templates', line, lookup);
+  if (flag.name === 'envelope') return recents('envelopes', line, lookup);
+  if (flag.helpValue?.includes('FILE')) return FILES;
+  return flag.helpValue?.includes('DIR') ? FOLDERS : NOTHING;
+}
+
+/** Returns the candidates for the next item of a comma-separated list, without items that are already in it. */
+function listItems(known: readonly string[], current: string): CompletionCandidate[] {
+  const given = current.split(',').slice(0, -1);
+  const before = given.map((item) => `${item},`).join('');
+  const left = known.filter((item) => !given.some((one) => one.toUpperCase() === item.toUpperCase()));
+  return prefixed(
+    before,
+    left.map((value) => ({ value, description: '' })),
+  );
+}
+
+function argValues(line: CompletionLine, lookup: Lookup): Completion {
+  const declared = Object.values(line.command?.args ?? {});
+  const arg = declared[line.args.length] ?? (line.command?.strict === false ? declared.at(-1) : undefined);
+  if (arg === undefined) return NOTHING;
+  if (arg.options) return words(arg.options);
+  if (line.path === 'api') return words(line.args.length === 0 ? [...METHODS, ...ROUTES] : ROUTES);
+  return namedValues(line, arg.name, lookup);
+}
+
+/** Returns the values that an argument accepts, by its topic and name. */
+function namedValues(line: CompletionLine, name: string, lookup: Lookup): Completion {
+  const [topic = ''] = line.path.split(':');
+  if (topic === 'profiles' && line.path !== 'profiles:add')
+    return { candidates: lookup.profiles(), paths: 'none' };
+  if (topic === 'templates') return recents('templates', line, lookup);
+  if (topic === 'envelopes' || name === 'envelope') return recents('envelopes', line, lookup);
+  if (name.includes('file')) return FILES;
+  return name.includes('dir') ? FOLDERS : NOTHING;
+}
+
+/** Statuses in which a command is applicable. The cache may be slightly outdated. */
+const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
+  'envelopes:send': (status) => status === 'DRAFT',
+  'envelopes:remind': (status) => status !== 'DRAFT' && !isTerminal(status),
+  'envelopes:cancel': (status) => !isTerminal(status),
+  'sandbox:sign': (status) => status !== 'DRAFT' && !isTerminal(status),
+};
+
+function recents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Completion {
+  const fits = kind === 'envelopes' ? entryOf(FITTING, line.path) : undefined;
+  const found = lookup
+    .recent(kind, line)
+    .filter(({ id, status }) => !line.args.includes(id) && (!fits || status === undefined || fits(status)));
+  const candidates = found.map(({ id, label, status }) => ({
+    value: id,
+    description: [status, label].filter(Boolean).join(' · '),
+  }));
+  return { candidates, paths: 'none' };
+}
+
+function words(values: readonly string[]): Completion {
+  return { candidates: values.map((value) => ({ value, description: '' })), paths: 'none' };
+}
+
+function prefixed(before: string, candidates: readonly CompletionCandidate[]): CompletionCandidate[] {
+  return candidates.map(({ value, description }) => ({ value: `${before}${value}`, description }));
+}

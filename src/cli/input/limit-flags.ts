@@ -1,0 +1,48 @@
+import { grouped } from '../../kernel/duration.ts';
+import { takeFirst } from '../../kernel/streams.ts';
+import { LIMITS } from '../../kernel/vocabulary.ts';
+import type { Context } from '../../session/context.ts';
+import { LIST_LIMIT } from './list-limit.ts';
+
+export interface LimitFlags {
+  limit?: number | undefined;
+  all: boolean;
+  quiet?: boolean | undefined;
+}
+
+/** Applies --limit and --all. */
+export const limited = {
+  /**
+   * Yields the first items, or all with --all. If there are more, prints a notice on stderr, unless the user set the limit or the
+   * output is JSON or IDs only. `total` returns the number of all items if it is known by then.
+   */
+  take<T>(
+    items: AsyncIterable<T>,
+    flags: LimitFlags,
+    context: Context,
+    total: () => number | undefined = () => undefined,
+  ): AsyncIterable<T> {
+    const maxItems = limited.maxItems(flags);
+    return maxItems === undefined
+      ? items
+      : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
+  },
+
+  /** Returns the maximum number of items, or undefined for all. IDs are for another command, which needs all of them. */
+  maxItems({ limit, all, quiet }: LimitFlags): number | undefined {
+    return all || (quiet && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
+  },
+
+  notice(flags: LimitFlags, context: Context, total: number | undefined): void {
+    if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
+    const shown =
+      total === undefined ? `the first ${LIST_LIMIT}; there are more` : `${LIST_LIMIT} of ${grouped(total)}`;
+    context.terminal.notice(`Showing ${shown}. Use --all to show all of them, or -L N to show more.`);
+  },
+
+  /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */
+  pageSize(flags: LimitFlags, unfiltered: boolean): number {
+    const most = limited.maxItems(flags);
+    return most === undefined || !unfiltered ? LIMITS.pageSize : Math.min(LIMITS.pageSize, most + 1);
+  },
+};

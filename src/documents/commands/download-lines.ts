@@ -1,0 +1,58 @@
+import { counted } from '../../kernel/duration.ts';
+import { bytesInWords } from '../../output/bytes.ts';
+import { withHangingIndent } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import type { VerifiedFile } from '../archive/verify.ts';
+import type { FileResult } from '../download/file.ts';
+import type { JudgedSeal } from '../seal/judge.ts';
+
+/** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
+export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
+  const { status, path, bytes, sha256, key } = file;
+  if (!terminal.outIsTty) {
+    return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
+  }
+  const done = status === 'unchanged' ? 'Unchanged' : 'Saved';
+  const sealed = seal === null || seal.state === 'unsigned' ? '' : `, ${safeLine(sealInWords(seal))}`;
+  const sum = terminal.style('dim', `sha256 ${sha256?.slice(0, 16) ?? ''}…${sealed}`);
+  const head = `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}`;
+  return `${withHangingIndent(head, ` ${sum}`, terminal)}\n`;
+}
+
+/** Renders a checked file as a line. In a pipe, it is tab-separated: list, path, sha256, seal, coverage, trust, sealed by. */
+export function renderVerified({ list, path, sha256, seal }: VerifiedFile, terminal: Terminal): string {
+  if (!terminal.outIsTty) {
+    const { state = '', coverage, trust, subject } = seal ?? {};
+    const columns = [list, path ?? '', sha256 ?? '', state, coverage ?? '', trust ?? '', subject ?? ''];
+    return `${columns.map(safeLine).join('\t')}\n`;
+  }
+  const facts = [
+    ...(list === 'unlisted' ? ['not in SHA256SUMS'] : []),
+    ...(seal === null ? [] : [safeLine(sealInWords(seal))]),
+  ].join('  ');
+  const head = `${terminal.style('green', '✓')} ${safeLine(path ?? '')}`;
+  return `${facts === '' ? head : withHangingIndent(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
+}
+
+/** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
+function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: JudgedSeal): string {
+  if (state === 'unsigned') return 'no seal';
+  if (state === 'unreadable') return 'unreadable seal';
+  const name = sealerName(subject ?? '');
+  const added = coverage === 'extended' ? `; ${addedBytes} bytes were added later and are not covered` : '';
+  const unchecked = others.length === 0 ? '' : `; ${counted(others.length, 'other signature')} not checked`;
+  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
+}
+
+const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
+  pinned: 'pinned',
+  trusted: 'trusted',
+  other: 'not the pinned certificate',
+  unknown: 'trust unknown',
+};
+
+/** Returns the common name in a subject, or the whole subject. */
+export function sealerName(subject: string): string {
+  return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
+}

@@ -1,0 +1,236 @@
+import { setMaxListeners } from 'node:events';
+import { basename, dirname } from 'node:path';
+import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
+import { Batch, type ItemResult } from '../../cli/batch.ts';
+import { booleanFlag, durationFlag, textFlag } from '../../cli/flags.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { TimeLimit } from '../../kernel/clock.ts';
+import { counted, durationText } from '../../kernel/duration.ts';
+import { StorageError, UsageError } from '../../kernel/errors.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { startProgress } from '../../output/progress.ts';
+import type { Context } from '../../session/context.ts';
+import { DownloadFolder } from '../archive/download-folder.ts';
+import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
+import type { FileTarget, LocateOptions } from '../download/locate.ts';
+import type { CheckedFile } from '../download/seals.ts';
+import { refuseCollisions, targetsOfIds } from '../download/targets.ts';
+import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
+import { renderFile } from './download-lines.ts';
+import { sealSourceOf } from './signers.ts';
+
+/** The flags shared by the two download commands. */
+export const downloadFlags = {
+  dir: Flags.string({
+    description: 'folder for the files and their SHA256SUMS',
+    default: '.',
+    helpValue: 'DIR',
+    exclusive: ['output'],
+  }),
+  'name-template': textFlag(
+    'TEXT',
+    "path for each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    { exclusive: ['output'] },
+  ),
+  output: textFlag('FILE', 'output file for a single download; `-` for stdout', { char: 'o' }),
+  force: booleanFlag('replace existing files whose content differs'),
+  wait: durationFlag(
+    '30s',
+    `how long to wait for a file that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
+  ),
+};
+
+type AllDownloadFlags = InferredFlags<typeof downloadFlags>;
+/** The values of the flags. A listener sets only these two. */
+export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force'> & Partial<AllDownloadFlags>;
+
+/** The number of files from which lower memory use is more important than speed. */
+const LARGE_RUN_FILES = 2_000;
+
+/** Starts the time limit for waiting for files. Prints a notice the first time the run has to wait. */
+export async function waitingOf(
+  targets: readonly FileTarget[],
+  flags: { wait?: number | undefined },
+  { session, terminal, interrupt: { signal } }: Context,
+): Promise<LocateOptions> {
+  // Each running download adds a listener to the signal.
+  setMaxListeners(0, signal);
+  let isShown = false;
+  return {
+    client: targets.some(({ key }) => key === null) ? await session.client() : undefined,
+    limit: new TimeLimit(session.clock, flags.wait ?? WAIT_MS),
+    untilSigned: flags.wait !== undefined,
+    clock: session.clock,
+    signal,
+    onWait: (reason) => {
+      if (!isShown && !terminal.json) terminal.notice(reason);
+      isShown = true;
+    },
+  };
+}
+
+/**
+ * Downloads the files from the profile's bucket and prints a line or JSON line for each.
+ * @throws the file's own error if all failed, PartialError if some did, StorageError if a seal has a problem.
+ */
+export async function downloadAll(
+  targets: readonly FileTarget[],
+  flags: DownloadFlagValues,
+  context: Context,
+  /** The `type` of the JSON lines, in commands that also print other lines. */
+  tag: { type?: 'file' } = {},
+): Promise<void> {
+  refuseOutput(targets, flags);
+  const [only] = targets;
+  if (flags.output === '-' && only) return toStdout(only, flags, context);
+  const progress = {
+    files: targets.length,
+    done: 0,
+    failed: 0,
+    begun: 0,
+    expected: 0,
+    bytes: 0,
+    startedAt: Date.now(),
+  };
+  const line = await startProgress(progress, context.terminal, context.terminal.json);
+  const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
+  const seen = { problems: 0, seal: 0, size: 0 };
+  try {
+    for await (const file of fetchInto(targets, flags, context, progress)) {
+      const { result, problem, error } = file;
+      progress.done++;
+      if (error !== undefined) progress.failed++;
+      if (problem !== null) seen.problems++;
+      if (result.proof === 'seal' || result.proof === 'size') seen[result.proof]++;
+      await batch.report(itemOf(file, context.terminal, tag));
+      if (problem !== null && !context.terminal.json)
+        await line.aside(() => context.terminal.notice(`${result.path}: ${problem.message}`));
+    }
+  } finally {
+    line.stop();
+    noticeUnproven(seen, context.terminal);
+  }
+  batch.end(targets.length, 'file');
+  if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
+}
+
+/** @throws UsageError if --output isn't the name of a single file. */
+function refuseOutput(targets: readonly FileTarget[], { output }: DownloadFlagValues): void {
+  if (output !== undefined && targets.length > 1) {
+    throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
+      hint: 'Use --dir, or a single kind with --what.',
+    });
+  }
+  if (output?.endsWith('/')) {
+    throw new UsageError(`--output ${output} is a folder, not a file.`, {
+      hint: `Use --dir ${output} instead.`,
+    });
+  }
+}
+
+function itemOf(
+  { result, seal, problem, error }: CheckedFile,
+  terminal: CommandTerminal,
+  tag: { type?: 'file' },
+): ItemResult {
+  const sealed = seal === null && problem === null ? {} : { seal, problem };
+  if (error !== undefined) return { json: { ...tag, ...result, ...sealed }, failure: { error } };
+  return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
+}
+
+/** Prints a notice about files for which the bucket has no hash that can be compared. */
+export function noticeUnproven(
+  { seal, size }: { seal: number; size: number },
+  terminal: CommandTerminal,
+): void {
+  const notice = (how: string, count: number) =>
+    terminal.notice(`Verified by ${how}: ${counted(count, 'file')}. The bucket has no checksum to compare.`);
+  if (seal > 0) notice('seal', seal);
+  if (size > 0) notice('size only', size);
+}
+
+/** Returns the error for files with invalid seals. The files are kept, because the bucket contains the same ones. */
+function unreliable(problems: number, files: number): StorageError {
+  return new StorageError(
+    'STORAGE_CORRUPT',
+    `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,
+    { hint: "Don't rely on them; contact the service. `esign profiles show` shows the pinned certificate." },
+  );
+}
+
+async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
+  const bucket = await context.session.bucket();
+  try {
+    const write = (chunk: Uint8Array) => context.terminal.out(chunk);
+    const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
+    noticeUnproven({ seal: 0, size: proof === undefined ? 1 : 0 }, context.terminal);
+    if (!context.terminal.json)
+      context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
+  } finally {
+    bucket.close();
+  }
+}
+
+/** Downloads the files to their folder and writes a list of their hashes there. Yields the results in the order of the targets. */
+export async function* fetchInto(
+  targets: readonly FileTarget[],
+  flags: DownloadFlagValues,
+  context: Context,
+  progress?: FetchOptions['progress'],
+): AsyncGenerator<CheckedFile, void, undefined> {
+  if (targets.length === 0) return;
+  refuseCollisions(targets);
+  if (targets.length > LARGE_RUN_FILES) preferLowMemory();
+  const { output, force } = flags;
+  const { signal } = context.interrupt;
+  const dir = output === undefined ? flags.dir : dirname(output);
+  const onlyFile = output === undefined ? undefined : basename(output);
+  const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
+  const sealSource = await sealSourceOf(context.session);
+  const bucket = await context.session.bucket();
+  let folder: DownloadFolder | undefined;
+  try {
+    folder = await DownloadFolder.open(dir, {
+      hasList: output === undefined,
+      signal,
+      onBusy: busyNotice(dir, context.terminal),
+    });
+    const waiting = await waitingOf(targets, flags, context);
+    yield* fetchFiles(bucket, named, {
+      ...waiting,
+      folder,
+      force,
+      progress,
+      concurrency: CONCURRENT_DOWNLOADS,
+      sealSource,
+      savesSealedParts: sealSource.sealedPart,
+    });
+  } finally {
+    bucket.close();
+    await folder?.close();
+  }
+}
+
+/** Returns a function that says for which process a run waits. */
+export function busyNotice(dir: string, terminal: CommandTerminal): (owner: string) => void {
+  return (owner) =>
+    terminal.notice(
+      `Another esign process (${owner}) is downloading into ${dir}. Waiting until it has finished.`,
+    );
+}
+
+/** The documents that a listener downloads. */
+export const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
+
+/** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
+export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
+  const flags: DownloadFlagValues = { dir, force: false };
+  const options = {
+    client: await context.session.client(),
+    kinds: LISTENER_DOCUMENTS,
+    template: undefined,
+    signal: context.interrupt.signal,
+  };
+  await downloadAll(await targetsOfIds([envelopeId], options), flags, context, { type: 'file' });
+}

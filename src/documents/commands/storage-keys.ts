@@ -1,0 +1,46 @@
+import { Batch, type ItemResult } from '../../cli/batch.ts';
+import { reportOf } from '../../cli/error-report.ts';
+import type { Ids } from '../../cli/input/ids.ts';
+import { EsignError } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { writeJson } from '../../output/json.ts';
+import type { Context } from '../../session/context.ts';
+import type { Bucket } from '../bucket/bucket.ts';
+
+const CONCURRENCY = 8;
+
+/**
+ * Sends a request to the bucket for each key and prints the responses in order. If there is only one key, throws its error. `secret`: whether
+ * the responses are secrets that the user asked for.
+ */
+export async function forEachKey<T>(
+  keys: Ids,
+  ask: (bucket: Bucket, key: string) => Promise<T>,
+  { show, secret = false }: { show: (response: T) => string; secret?: boolean },
+  context: Context,
+): Promise<void> {
+  const bucket = await context.session.bucket();
+  const responseOf = (key: string) =>
+    context.terminal.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
+  try {
+    const [only] = keys.ids;
+    if (!keys.stream && only !== undefined) {
+      const out = secret ? context.terminal : context.terminal.hidingSecrets();
+      const response = await responseOf(only);
+      return await (context.terminal.json ? writeJson(response, out) : out.out(show(response)));
+    }
+    const batch = new Batch(context, { secret });
+    const attempt = (key: string): Promise<ItemResult> =>
+      responseOf(key).then(
+        (response) => ({ json: response, text: show(response) }),
+        (error: unknown) => {
+          if (context.interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
+          return { json: { key, error: reportOf(error) }, failure: { label: key, error } };
+        },
+      );
+    for await (const result of mapInOrder(keys.ids, CONCURRENCY, attempt)) await batch.report(result);
+    batch.end(keys.ids.length);
+  } finally {
+    bucket.close();
+  }
+}

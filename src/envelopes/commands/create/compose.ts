@@ -1,0 +1,142 @@
+import type { Client } from '../../../api/client.ts';
+import type { Envelope, Template } from '../../../api/schemas.ts';
+import { askChoice, type Choice } from '../../../cli/prompts.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { startSpinner } from '../../../output/spinner.ts';
+import type { Context } from '../../../session/context.ts';
+import { sentRoles } from '../../../templates/roles.ts';
+import { findProblems } from '../../completeness.ts';
+import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../composition.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import { askOrder, askSigners, askSubject, askTemplate } from './compose-questions.ts';
+import { accountOf, equivalentCommand, renderComposition } from './created-text.ts';
+
+/** How long to wait for recent envelopes, which are only used for suggestions. */
+const TIMEOUT_MS = 5_000;
+const MAX_TEMPLATES = 1_000;
+
+export interface ComposeInput {
+  templateId: string | undefined;
+  /** The envelope as set by the flags, with no signers if none were given. */
+  envelope: Omit<EnvelopeInput, 'templateId'>;
+  /** Flags to repeat in the equivalent command. */
+  options: readonly (readonly [string, string | true])[];
+  /** From --request-id. */
+  requestId: string | undefined;
+  /** Only shows the request. */
+  dryRun: boolean;
+}
+
+/** A composed envelope, and the command that creates it with a request ID and without prompts. */
+export interface Composed {
+  wanted: EnvelopeInput;
+  command: (requestId: string) => string;
+}
+
+/**
+ * Prompts for what the flags leave out: template, signers by role, who signs first, and the subject. Then shows the envelope and
+ * asks whether to send it. Creates nothing.
+ * @throws UsageError if the user quits at the summary.
+ */
+export async function compose(input: ComposeInput, context: Context): Promise<Composed> {
+  const client = await context.session.client();
+  const { templates, recent } = await loadSuggestions(client, input, context);
+  context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
+  const [given] = input.templateId === undefined ? [] : templates;
+  const template = given ?? (await askTemplate(templates));
+  const sent = sentRoles(template);
+  const roles = sent.length > 0 ? sent : rolesIn(recent, template.id);
+  const { signers: named, signingOrder } = input.envelope;
+  const signers = named.length > 0 ? named : await askSigners(roles, lastSigners(recent));
+  const isOrdered = signingOrder !== undefined || signers.some(({ order }) => order !== undefined);
+  const order = isOrdered || signers.length < 2 ? numbered(signers, signingOrder) : await askOrder(signers);
+  const subject = input.envelope.subject ?? (await askSubject());
+  const envelope = { ...input.envelope, ...order, subject, templateId: template.id };
+  const problems = findProblems(signers, { names: roles, inferred: sent.length === 0 });
+  return confirm(envelope, { template, warnings: problems.map(({ text }) => text) }, input, context);
+}
+
+/** Numbers signers who sign one after the other as listed. */
+function numbered(
+  signers: EnvelopeInput['signers'],
+  signingOrder: string | undefined,
+): Pick<EnvelopeInput, 'signers' | 'signingOrder'> {
+  const [first] = signers;
+  const isUnnumbered = signingOrder === 'SEQUENTIAL' && signers.every(({ order }) => order === undefined);
+  return { signingOrder, signers: isUnnumbered && first ? inTurn(signers, first) : signers };
+}
+
+async function loadSuggestions(
+  client: Client,
+  { templateId }: ComposeInput,
+  context: Context,
+): Promise<{ templates: Template[]; recent: Envelope[] }> {
+  const { signal } = context.interrupt;
+  const spinner = await startSpinner('Reading templates and recent envelopes', context.terminal);
+  try {
+    const [templates, recent] = await Promise.all([
+      templateId === undefined
+        ? listTemplates(client, signal)
+        : [await client.templates.get(templateId, signal)],
+      // Suggestions are optional: a key that can't read envelopes or a slow list must not fail the command.
+      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
+    ]);
+    signal.throwIfAborted();
+    return { templates, recent };
+  } finally {
+    spinner.stop();
+  }
+}
+
+async function listTemplates(client: Client, signal: AbortSignal): Promise<Template[]> {
+  const templates: Template[] = [];
+  for await (const template of client.templates.list({ signal })) {
+    if (templates.push(template) >= MAX_TEMPLATES) break;
+  }
+  if (templates.length === 0)
+    throw new UsageError('The account has no templates.', {
+      hint: "Create one in the service's web dashboard.",
+    });
+  return templates;
+}
+
+/** Shows the envelope and asks what to do with it. */
+async function confirm(
+  envelope: EnvelopeInput,
+  { template, warnings }: { template: Template; warnings: readonly string[] },
+  { options, requestId, dryRun }: ComposeInput,
+  { session, terminal }: Context,
+): Promise<Composed> {
+  const account = await accountOf(session);
+  const redact = (text: string) => terminal.redactor.redact(text);
+  const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
+  terminal.err(renderComposition({ envelope, template, account, options, requestId, warnings }, view));
+  const decision = await askChoice('What next?', decisions(envelope, dryRun));
+  if (decision === 'quit') throw new UsageError('Not confirmed; nothing was created.');
+  const wanted = { ...envelope, send: decision === 'show' ? envelope.send : decision === 'send' };
+  return { wanted, command: (id) => equivalentCommand({ envelope: wanted, options, requestId: id }) };
+}
+
+type Decision = 'draft' | 'send' | 'show' | 'quit';
+
+/** The first choice is preselected: to send only if --send is given. */
+function decisions({ signers, send: isSent }: EnvelopeInput, dryRun: boolean): Choice<Decision>[] {
+  const draft: Choice<Decision> = {
+    value: 'draft',
+    name: 'Keep as draft',
+    description: 'No one is emailed.',
+  };
+  const send: Choice<Decision> = {
+    value: 'send',
+    name: 'Send now',
+    description: `Emails ${counted(signers.length, 'signer')}. Same as the flag --send.`,
+  };
+  const show: Choice<Decision> = {
+    value: 'show',
+    name: 'Show the request',
+    description: 'Nothing is created.',
+  };
+  const likely = dryRun ? [show] : isSent ? [send, draft] : [draft, send];
+  return [...likely, { value: 'quit', name: 'Quit', description: 'Nothing is created.' }];
+}

@@ -1,0 +1,208 @@
+import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
+import { statusColor } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
+import type { Session } from '../../../session/session.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import type { Created } from '../../create-once.ts';
+import { signerText } from '../../signer-mailbox.ts';
+
+/** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
+export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
+  const found = {
+    reply: [],
+    lookup: [`The response was lost, but the envelope was created: ${id}.`],
+    earlier: [
+      `An earlier run with this request ID already created the envelope ${id}. Nothing new was created.`,
+    ],
+  }[by];
+  return [...found, ...(warning ? [warning.message] : [])];
+}
+
+/** Returns the envelope as the service sent it, with the warning if there is one. */
+export function withWarning({ envelope, warning }: Created): Record<string, unknown> {
+  return warning ? { ...envelope, warning } : envelope;
+}
+
+/** Renders a new envelope: its ID and status, and the next command. In a pipe: ID and status. Quiet: only the ID. */
+export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boolean): string {
+  const id = safeLine(envelope.id);
+  const status = safeLine(envelope.status ?? 'unknown');
+  if (quiet) return `${id}\n`;
+  if (!terminal.outIsTty) return `${id}\t${status}\n`;
+  const signers = envelope.signers ?? [];
+  const color = statusColor(status);
+  const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
+  const next =
+    status === 'DRAFT'
+      ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
+      : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
+  const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
+  return `${head}\n${terminal.style('dim', next)}\n`;
+}
+
+export interface Preview {
+  envelope: EnvelopeInput;
+  template: Template | undefined;
+  /** The profile's name and the address of the service. */
+  account: readonly string[];
+  warnings: readonly string[];
+  /** Other flags of the equivalent command: name and value, or true. */
+  options: readonly (readonly [string, string | true])[];
+  /** In the equivalent command, if set. */
+  requestId: string | undefined;
+}
+
+const LABEL = 8;
+const MESSAGE_LINES = 5;
+/** A longer message is shown as a file in the command. */
+const MESSAGE_IN_COMMAND = 200;
+
+export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
+  const { baseUrl, profileName } = await session.settings();
+  return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
+}
+
+/** Renders the envelope to create, and the command that creates it without prompts. Secrets in typed texts are removed. */
+export function renderComposition(
+  { envelope, ...more }: Preview,
+  { columns, style, redact }: { columns: number; style: Terminal['style']; redact: (text: string) => string },
+): string {
+  // Each text is redacted before it is broken into lines.
+  const signers = envelope.signers.map((one) => ({
+    ...one,
+    name: redact(one.name),
+    email: redact(one.email),
+  }));
+  const preview = { ...more, envelope: { ...envelope, signers } };
+  const rows = rowsOf(preview, columns - LABEL - 5, redact);
+  const lines = rows.flatMap(([name, texts]) =>
+    texts.map((text, index) =>
+      `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
+    ),
+  );
+  const warnings = preview.warnings
+    .map((text) => `  ${style('yellow', `! ${safeLine(redact(text))}`)}\n`)
+    .join('');
+  const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND, redact), columns - 4);
+  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${words.map((line) => `  ${line}`).join('\n')}\n\n`;
+}
+
+/** On a terminal, a dry run shows the envelope instead of the request. */
+export function renderDryRun(
+  preview: Omit<Preview, 'warnings'>,
+  { columns, style, redactor }: CommandTerminal,
+): string {
+  const redact = (text: string) => redactor.redact(text);
+  return `${renderComposition({ ...preview, warnings: [] }, { columns, style, redact })}Nothing was created.\n`;
+}
+
+function rowsOf(
+  { envelope, template, account }: Preview,
+  columns: number,
+  redact: (text: string) => string,
+): [string, string[]][] {
+  const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
+  const room = Math.max(20, columns);
+  const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'everyone at the same time';
+  const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
+  const typed = (value: string | undefined) => value && redact(value);
+  const rows: [string, string[]][] = [
+    ['Template', text(templateLine(template))],
+    [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope, room)],
+    ['Order', signers.length > 1 && signingOrder ? [order] : []],
+    ['Subject', text(typed(subject))],
+    ['Message', message ? messageLines(redact(message), room) : []],
+    ['Expires', expiresInDays === undefined ? [] : [`in ${counted(expiresInDays, 'day')}`]],
+    [
+      'Metadata',
+      Object.entries(metadata ?? {}).flatMap(([key, value]) =>
+        text(`${redact(key)}: ${redact(plain(value))}`),
+      ),
+    ],
+    ['Webhooks', text(typed(webhookUrl))],
+    ['Account', text(account.map(redact).join(', '))],
+  ];
+  return rows.filter(([, texts]) => texts.length > 0);
+}
+
+function templateLine(template: Template | undefined): string {
+  if (template === undefined) return '';
+  const pages = template.pageCount ? `, ${counted(template.pageCount, 'page')}` : '';
+  return `${template.name || template.id} (${template.id})${pages}`;
+}
+
+/** Aligns addresses and roles in columns; wraps each signer if that is too wide. */
+function signerLines({ signers, signingOrder }: EnvelopeInput, room: number): string[] {
+  const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
+  const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
+  const cells = [...signers]
+    .sort((a, b) => turnOf(a.order) - turnOf(b.order))
+    .map(({ name, email, role = '', order }) => [
+      hasTurns ? `${order ?? ''}.` : '',
+      name === email ? '' : safeLine(name),
+      safeLine(email),
+      safeLine(role),
+    ]);
+  const lines = inColumns(cells);
+  if (lines.every((line) => widthOf(line) <= room)) return lines;
+  return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
+}
+
+function messageLines(message: string, room: number): string[] {
+  const lines = message.split(/\r\n|\n/).flatMap((line) => wrapped(safeLine(line), room));
+  if (lines.length <= MESSAGE_LINES) return lines;
+  return [
+    ...lines.slice(0, MESSAGE_LINES - 1),
+    `… ${counted(lines.length - MESSAGE_LINES + 1, 'more line')}`,
+  ];
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+type Equivalent = Pick<Preview, 'envelope' | 'options' | 'requestId'>;
+
+/** Returns the command that creates this envelope without prompts, on one line. */
+export function equivalentCommand(wanted: Equivalent): string {
+  return equivalentWords(wanted).join(' ');
+}
+
+/** Returns the parts of the command, each option with its value. */
+function equivalentWords(
+  { envelope, options, requestId }: Equivalent,
+  longest = Number.POSITIVE_INFINITY,
+  redact = (text: string) => text,
+): string[] {
+  const { templateId, signers, subject, message, signingOrder, send } = envelope;
+  const option = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [`--${name} ${shellWord(redact(value))}`];
+  const isLong = redact(message ?? '').length > longest;
+  return [
+    'esign envelopes create',
+    ...option('template', templateId),
+    ...signers.flatMap((signer) => option('signer', signerText(signer))),
+    ...option('signing-order', signingOrder?.toLowerCase()),
+    ...option('subject', subject),
+    ...(isLong ? ['--message-file FILE'] : option('message', message)),
+    ...options.flatMap(([name, value]) => (value === true ? [`--${name}`] : option(name, value))),
+    ...(send ? ['--send'] : []),
+    ...option('request-id', requestId),
+  ];
+}
+
+/** Wraps words to lines that fit. Each line but the last ends with the shell's continuation character. */
+function wrapWords(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    if (line !== undefined && widthOf(line) + widthOf(word) + 3 <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(line === undefined ? word : `  ${word}`);
+  }
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line} ${LINE_CONTINUATION}` : line));
+}

@@ -1,0 +1,52 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { kindsFlag } from '../../cli/flags.ts';
+import { parseNameTemplate } from '../../documents/archive/name-template.ts';
+import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
+import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
+import { readNamedOrSelected } from './named-or-selected.ts';
+
+export default class EnvelopesDownload extends EsignCommand {
+  static override summary = 'Download the signed PDF and its certificate from your bucket.';
+  static override examples = [
+    '<%= config.bin %> envelopes download env_123',
+    '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
+    '<%= config.bin %> envelopes download --all --dir archive',
+    "<%= config.bin %> envelopes download --all --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    '<%= config.bin %> envelopes download --run last --dir archive',
+    '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
+  ];
+  static override strict = false;
+  static override args = idsOrRun;
+  static override flags = {
+    what: kindsFlag({
+      description: 'files to download: signed, certificate, document (default signed,certificate)',
+      helpValue: 'A,B',
+    }),
+    ...downloadFlags,
+    ...runFlag,
+    all: allFlag('download the documents of all COMPLETED envelopes'),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(EnvelopesDownload);
+    const context = this.context(flags);
+    const layout = flags['name-template'];
+    const template = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
+    const kinds = flags.what ?? ['signed', 'certificate'];
+    const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
+    const { ids, selected } = await readNamedOrSelected(
+      argv.map(String),
+      flags,
+      { leaveOut, all: ['COMPLETED'] },
+      context,
+    );
+    const client = await context.session.client();
+    const options = { client, kinds, template, signal: context.interrupt.signal };
+    const targets = selected
+      ? await targetsOfSelection(selected.values(), options)
+      : await targetsOfIds(ids.ids, options);
+    await downloadAll(targets, flags, context);
+  }
+}

@@ -1,0 +1,133 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
+import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/select.ts';
+import { signersByOrder } from '../../catalog/turns.ts';
+import { hasDeclined, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
+import type { ListView } from '../../output/print-list.ts';
+import { statusColor } from '../../output/status.ts';
+import type { TableColumn } from '../../output/table.ts';
+import { relativeTime } from '../../output/time.ts';
+
+/** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. `flags`: those that selected them. */
+export function envelopeList(
+  now: () => number,
+  { selection = {}, flags = {} }: { selection?: Selection; flags?: SelectionFlagValues } = {},
+): ListView<Envelope> {
+  const id: TableColumn<Envelope> = { key: 'id', fixed: true };
+  const status: TableColumn<Envelope> = {
+    key: 'status',
+    color: (one) => statusColor(one.status),
+    fixed: true,
+  };
+  const template: TableColumn<Envelope> = {
+    key: 'templateName',
+    header: 'TEMPLATE',
+    value: (one) => one.templateName ?? one.templateId ?? '',
+  };
+  const signers: TableColumn<Envelope> = {
+    key: 'signers',
+    value: (one) => (one.signers ?? []).map(({ email }) => email ?? '').join(','),
+  };
+  const created: TableColumn<Envelope> = {
+    key: 'createdAt',
+    header: 'CREATED',
+    show: (one) => relativeTime(one.createdAt, now()),
+    fixed: true,
+  };
+  const expires: TableColumn<Envelope> = {
+    key: 'expiresAt',
+    header: 'EXPIRES',
+    show: (one) => (isTerminal(one.status ?? '') ? '' : relativeTime(one.expiresAt, now())),
+    fixed: true,
+  };
+  const subject: TableColumn<Envelope> = {
+    key: 'subject',
+    show: (one) => one.subject || one.templateName || '',
+    least: 11,
+    cutsCommonStart: true,
+  };
+  const matchedIn = matchedSigners(selection);
+  const waiting: TableColumn<Envelope> = {
+    key: 'waitingFor',
+    header: 'SIGNER',
+    value: (one) => waitingFor(one, matchedIn(one), now()),
+    least: 8,
+  };
+  return {
+    id: (one) => one.id,
+    empty: noMatches(flags),
+    columns: [id, status, template, signers, created, expires],
+    shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
+  };
+}
+
+/**
+ * Returns who has yet to sign, starting with the next one. For an ended envelope: who it was for and when it ended. A matched
+ * signer comes first.
+ */
+function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
+  const people = inOrder(envelope);
+  const isOver = isTerminal(envelope.status ?? '');
+  const decliner = envelope.status === 'DECLINED' ? people.find(hasDeclined) : undefined;
+  if (decliner) return withTime(nameOf(decliner), envelope, now);
+  const isLeft = isOver ? () => true : (one: Signer) => !hasSigned(one);
+  const [found] = matched;
+  const others = people.filter((one) => one !== found?.signer && isLeft(one)).map(nameOf);
+  const names = found ? [`${found.part}${isLeft(found.signer) ? '' : ' ✓'}`] : others.splice(0, 1);
+  // After a matched signer who has signed, show who is next.
+  if (found && !isLeft(found.signer)) names.push(...others.splice(0, 1));
+  const who = `${names.join(', ')}${others.length > 0 ? ` +${others.length}` : ''}`;
+  return isOver ? withTime(who, envelope, now) : who;
+}
+
+function withTime(who: string, envelope: Envelope, now: number): string {
+  return [who, relativeTime(endOf(envelope), now)].filter((part) => part !== '').join(', ');
+}
+
+export function inOrder(envelope: Envelope): Signer[] {
+  return signersByOrder(envelope).flat();
+}
+
+/** Returns when an envelope ended, if known. */
+export function endOf(envelope: Envelope): string | undefined {
+  const { status, completedAt, expiresAt, signers } = envelope;
+  if (status === 'COMPLETED') return completedAt ?? undefined;
+  if (status === 'EXPIRED') return expiresAt ?? undefined;
+  if (status === 'DECLINED') return signers?.find((one) => one.declinedAt)?.declinedAt ?? undefined;
+  const { cancelledAt } = envelope;
+  return status === 'CANCELLED' && typeof cancelledAt === 'string' ? cancelledAt : undefined;
+}
+
+/** Returns `Ada Lovelace <ada@example.com>`, or only the address. */
+export function mailboxOf({ name, email }: Signer): string {
+  return name && email && name !== email ? `${name} <${email}>` : name || email || 'a signer';
+}
+
+/** Lists two names and the number of others. */
+export function namesOf(names: readonly string[]): string {
+  const rest = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
+}
+
+/** Returns the signer's name, or otherwise the address. */
+export function nameOf(signer: Signer): string {
+  return signer.name || signer.email || 'a signer';
+}
+
+const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'metadata', 'run'] as const;
+
+export function noMatches(flags: SelectionFlagValues & { search?: string | undefined }): string {
+  const { search, signer } = flags;
+  const others = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
+  if (search !== undefined) {
+    const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
+    return `No envelopes match "${search}" by ID, subject, signers, template, or metadata. To find more, ${tries}.`;
+  }
+  if (signer !== undefined) {
+    const tries = ['try part of the name or address', without].filter(Boolean).join(', or ');
+    return `No envelopes have a signer whose name or email address contains "${signer}". To find more, ${tries}.`;
+  }
+  if (without !== undefined) return `No envelopes match. To find more, ${without}.`;
+  return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
+}

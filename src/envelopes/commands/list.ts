@@ -1,0 +1,43 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { select } from '../../catalog/commands/select-envelopes.ts';
+import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
+import { completeItems } from '../../catalog/select.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { exportListFlags } from '../../cli/flags.ts';
+import { limited } from '../../cli/input/limit-flags.ts';
+import { listsSigners } from '../../kernel/vocabulary.ts';
+import { writeList } from '../../output/print-list.ts';
+import { envelopeList } from './list-table.ts';
+
+export default class EnvelopesList extends EsignCommand {
+  static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
+  static override examples = [
+    '<%= config.bin %> envelopes list',
+    '<%= config.bin %> envelopes list --status SENT,IN_PROGRESS --older-than 7d',
+    '<%= config.bin %> envelopes list --signer ada@example.com --all --csv',
+    '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q',
+    '<%= config.bin %> envelopes list --run last --metadata deal=4711',
+  ];
+  static override flags = {
+    ...exportListFlags,
+    ...selectionFlags,
+  };
+
+  async run(): Promise<void> {
+    const { flags, context, terminal } = await this.start(EnvelopesList);
+    const selection = await selectionOf(flags, context);
+    const found = await select(selection, context, flags);
+    const taken = limited.take(found.envelopes, flags, context, found.total);
+    const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);
+    const shown = needsSigners
+      ? completeItems(await context.session.client(), taken, listsSigners, context.interrupt.signal)
+      : taken;
+    await writeList<Envelope>(
+      shown,
+      envelopeList(() => context.session.now(), { selection, flags }),
+      flags,
+      terminal.hidingSecrets(),
+    );
+    if (found.hasMore()) limited.notice(flags, context, found.total());
+  }
+}

@@ -1,0 +1,91 @@
+import { rebuildCommand } from '../../../cli/rerun.ts';
+import {
+  EsignError,
+  ServiceError,
+  StoppedError,
+  sentenceOf,
+  UnknownOutcomeError,
+} from '../../../kernel/errors.ts';
+import type { ReplaceEvent } from '../../replace/carry-out.ts';
+import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
+
+/** Describes the progress of a replacement, for when it is interrupted. */
+export class ReplaceProgress {
+  readonly #old: string;
+  readonly #status: string;
+  readonly #words: readonly string[];
+  readonly #left: ReplacementPlan['steps'][number][];
+  #made: string | undefined;
+  #isCancelled = false;
+
+  constructor({ old, made, steps }: ReplacementPlan, words: readonly string[]) {
+    this.#old = old.id;
+    this.#status = old.status ?? 'unknown';
+    this.#made = made?.id;
+    this.#left = [...steps];
+    this.#words = words;
+  }
+
+  take({ type, envelope }: ReplaceEvent): void {
+    if (type !== 'superseded') this.#left.shift();
+    else this.#made = envelope.id;
+    if (type === 'made') this.#made = envelope.id;
+    if (type === 'cancelled') this.#isCancelled = true;
+  }
+
+  /** Explains a step whose response was lost, or a replacement that another machine made. */
+  explain(event: ReplaceEvent): string | undefined {
+    const { type, envelope } = event;
+    if (type === 'superseded')
+      return `Another person or process also replaced ${this.#old}. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
+    if (event.by === 'reply') return undefined;
+    const what =
+      type === 'made' ? 'the draft was created' : `the request succeeded: it is ${envelope.status ?? type}`;
+    return type === 'cancelled' && envelope.status !== 'CANCELLED'
+      ? `${envelope.id} ended in the meantime: it is ${envelope.status ?? 'unknown'}.`
+      : `The response for ${envelope.id} was lost, but ${what}.`;
+  }
+
+  /** Returns what is known if the process ends now. */
+  unknown(): string {
+    return `Interrupted before the service responded. ${this.#open()}`;
+  }
+
+  hint(): string {
+    return `To continue, run \`${rebuildCommand(this.#words)}\`. Completed steps are not repeated.`;
+  }
+
+  /** Adds the progress and a hint to an error. */
+  errorOf(error: unknown, signal: AbortSignal): unknown {
+    const isStop = signal.aborted && !(error instanceof EsignError);
+    if (isStop && this.#made === undefined) return error;
+    if (isStop)
+      return new StoppedError('INTERRUPTED', `Stopped: ${this.#currentStatus()}`, { hint: this.hint() });
+    if (!(error instanceof EsignError)) return error;
+    if (error instanceof UnknownOutcomeError)
+      return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
+    if (this.#made === undefined) return error;
+    const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
+    const facts = { cause: error, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
+    if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
+    const { status, details } = error;
+    return new ServiceError(error.code, message, { ...facts, status, details });
+  }
+
+  #open(): string {
+    const [next] = this.#left;
+    if (next === 'make' || this.#made === undefined)
+      return `A draft that replaces ${this.#old} may exist. ${this.#old} is unchanged (${this.#status}).`;
+    if (next === 'cancel') return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
+    if (next === 'send') return `${this.#oldStatusText()}. ${this.#made} may or may not have been sent.`;
+    return `${this.#oldStatusText()}, and was replaced by ${this.#made}.`;
+  }
+
+  #currentStatus(): string {
+    return `${this.#made} is a draft, and ${this.#oldStatusText()}.`;
+  }
+
+  #oldStatusText(): string {
+    return `${this.#old} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#status})`}`;
+  }
+}

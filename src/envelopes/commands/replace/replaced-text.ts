@@ -1,0 +1,140 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { rebuildCommand } from '../../../cli/rerun.ts';
+import { counted, listed } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
+import { statusColor } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeBlock, safeLine } from '../../../output/text.ts';
+import type { Context } from '../../../session/context.ts';
+import type { EnvelopeInput } from '../../create.ts';
+import type { ReplaceResult } from '../../replace/carry-out.ts';
+import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
+import type { SignerChange } from '../../replace/replacement.ts';
+import type { SignerInput } from '../../signer-mailbox.ts';
+
+/** Returns how many envelopes of the monthly quota the replacement uses. */
+export function costOf({ made }: ReplacementPlan): string {
+  return made === undefined
+    ? 'This uses one more envelope from your monthly quota.'
+    : `The replacement ${made.id} already exists, so this won't use another envelope from your quota.`;
+}
+
+/** Returns notes about the new envelope before it is created. */
+export function notesOn(
+  old: Envelope,
+  signers: readonly SignerChange[],
+  /** `isKept`: the secret of its webhooks is on this machine. */
+  { wanted, isKept }: { wanted: EnvelopeInput; isKept: boolean },
+): string[] {
+  const names = signers.flatMap(({ after, keepsName, nameIsAddress }) => {
+    if (after === undefined) return [];
+    if (keepsName)
+      return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
+    return nameIsAddress
+      ? `${after.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${after.email}>'.`
+      : [];
+  });
+  const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;
+  return [
+    ...names,
+    ...signedLines(old),
+    ...(isUnsaid
+      ? [
+          `The webhook secret for ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old secret, pass --webhook-secret-file.`,
+        ]
+      : []),
+  ];
+}
+
+function signedLines({ signers, id }: Envelope): string[] {
+  const signed = (signers ?? []).filter(hasSigned);
+  if (signed.length === 0) return [];
+  const names = signed.map(({ name, email }) => name || email || 'a signer');
+  return [`${listed(names)} ${names.length === 1 ? 'has' : 'have'} signed ${id}, and must sign again.`];
+}
+
+export function renderPlan(
+  plan: ReplacementPlan,
+  { style, redact }: { style: Terminal['style']; redact: (text: string) => string },
+): string {
+  const { old, wanted, signers } = plan;
+  const title = old.subject || old.templateName || '';
+  const facts: [string, string | null | undefined, string | undefined][] = [
+    ['Template', old.templateId, wanted.templateId],
+    ['Subject', old.subject, wanted.subject],
+    ['Message', old.message || undefined, wanted.message],
+  ];
+  const changed = facts.filter(([, before, after]) => (before ?? undefined) !== after);
+  const days = wanted.expiresInDays;
+  const lines = [
+    `${style('bold', safeLine(old.id))}  ${safeLine(old.status ?? 'unknown')}  ${safeLine(redact(title))}`.trimEnd(),
+    ...signers.flatMap((change) => signerLines(change).map((line) => `  ${safeLine(redact(line))}`)),
+    ...changed.map(
+      ([name, , after]) => `  ${style('dim', name)}  ${safeBlock(redact(after ?? '')).replaceAll('\n', ' ')}`,
+    ),
+    ...(days === undefined ? [] : [`  ${style('dim', 'Expires')}  in ${counted(days, 'day')}`]),
+    '',
+    ...stepLines(plan).map((line, index) => `  ${index + 1}. ${safeLine(redact(line))}`),
+  ];
+  return `${lines.join('\n')}\n\n`;
+}
+
+function signerLines({ before, after }: SignerChange): string[] {
+  const is = before && party(before);
+  const willBe = after && party(after);
+  if (is === willBe) return is === undefined ? [] : [`  ${is}`];
+  return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
+}
+
+function party({ name, email, role }: Signer | SignerInput): string {
+  const who = name && name !== email ? `${name} <${email ?? ''}>` : (email ?? '');
+  return role ? `${who}, ${role}` : who;
+}
+
+function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
+  const lines = {
+    make: 'Create a draft replacement. This uses one more envelope from your monthly quota.',
+    cancel: `Cancel ${old.id}.`,
+    send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
+  };
+  const found = made ? [`A draft replacement already exists: ${made.id}.`] : [];
+  const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Keep ${old.id} unchanged.`];
+  return [...found, ...steps.map((step) => lines[step]), ...left];
+}
+
+/** Returns the message for a replacement that an earlier run has finished. */
+export function alreadyReplacedText(old: Envelope, made: Envelope): string {
+  const status = made.status ?? 'unknown';
+  if (status === 'DRAFT') return `The draft ${made.id} already exists. Nothing was done.`;
+  const again =
+    isTerminal(status) && status !== 'COMPLETED'
+      ? ` To send that one again, run \`${command('envelopes', 'replace', made.id)}\`.`
+      : '';
+  return `${old.id} was already replaced by ${made.id}, which is ${status}. Nothing was done.${again}`;
+}
+
+/** Renders both envelopes and the next command. In a pipe: ID and status of each. Quiet: only the ID of the replacement. */
+export function renderReplaced(
+  { old, new: made }: ReplaceResult,
+  { terminal, session }: Context,
+  { quiet }: { quiet?: boolean },
+): string {
+  const id = safeLine(made.id);
+  if (quiet) return `${id}\n`;
+  const [was, is] = [old, made].map(({ status }) => safeLine(status ?? 'unknown'));
+  if (!terminal.outIsTty) return `${safeLine(old.id)}\t${was}\t${id}\t${is}\n`;
+  const shown = (status = '') => {
+    const color = statusColor(status);
+    return color ? terminal.style(color, status) : status;
+  };
+  const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
+  const isDraft = made.status === 'DRAFT';
+  const head = isDraft
+    ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
+    : `Replaced ${safeLine(old.id)} (${shown(was)}) with ${terminal.style('bold', id)}: ${shown(is)}`;
+  const next = isDraft
+    ? `Cancel the original and send the draft:  ${rebuildCommand(session.words, { own: ['--draft'] })}`
+    : `Watch it:  ${command('envelopes', 'watch', made.id)}`;
+  return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
+}

@@ -1,0 +1,208 @@
+import type { Client } from '../../../api/client.ts';
+import type { PlannedWrite } from '../../../api/write-gate.ts';
+import { noteRefusal } from '../../../cli/dry-run.ts';
+import { confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import type { WriteMemory } from '../../../log/write-memory.ts';
+import { writeJson } from '../../../output/json.ts';
+import type { Context } from '../../../session/context.ts';
+import { createBody, plannedCreate } from '../../create.ts';
+import { carryOut, type ReplaceResult } from '../../replace/carry-out.ts';
+import { replacementId } from '../../replace/find-replacement.ts';
+import {
+  planReplacement,
+  type ReplacementPlan,
+  type ReplaceRequest,
+} from '../../replace/plan-replacement.ts';
+import { checkSigners } from '../acting-problems.ts';
+import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
+import { withOutcomeCheck } from '../write-errors.ts';
+import type { ReplaceFlags } from './replace-flags.ts';
+import { ReplaceProgress } from './replace-progress.ts';
+import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';
+
+/**
+ * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
+ * that the same command finishes the job and repeats nothing.
+ */
+export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
+  if (flags['dry-run']) {
+    const plan = await checkedPlan(id, flags, context);
+    await showDryRun(plan, context.terminal);
+    return noteRefusal(writesOf(plan), context);
+  }
+  const replaced = await replaceEnvelope(id, flags, context);
+  const out = context.terminal.hidingSecrets();
+  if (context.terminal.json) return writeJson(replaced, out);
+  await out.out(renderReplaced(replaced, context, flags));
+}
+
+/** Returns the remaining steps, after checking the signers. Changes nothing. */
+export async function checkedPlan(
+  id: string,
+  flags: ReplaceFlags,
+  context: Context,
+): Promise<ReplacementPlan> {
+  const client = await context.session.client();
+  const memory = await context.session.memory();
+  const request = await requestOf(id, flags, context);
+  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
+  await check(plan, flags, context);
+  return plan;
+}
+
+/** Replaces an envelope, or continues what an earlier run has started. */
+export async function replaceEnvelope(
+  id: string,
+  flags: ReplaceFlags,
+  context: Context,
+): Promise<ReplaceResult> {
+  const client = await context.session.client();
+  const request = await requestOf(id, flags, context);
+  const memory = await context.session.memory();
+  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
+  return confirmAndReplace(plan, { request, flags, client, memory }, context);
+}
+
+async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
+  return {
+    id,
+    draft: flags.draft === true,
+    evenIfSigned: flags['even-if-signed'] === true,
+    reason: flags.reason,
+    changes: {
+      templateId: flags.template,
+      signers: flags.signer,
+      added: flags['add-signer'],
+      removed: flags['remove-signer'],
+      subject: flags.subject,
+      message: flags.message,
+      expiresInDays: flags['expires-in-days'],
+      webhookSecret: await secretFor(id, flags, context),
+    },
+  };
+}
+
+/** Returns the secret from the file, or from the environment if this machine has no secret of the original. The service never returns it. */
+async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
+  const file = flags['webhook-secret-file'];
+  const isNeeded = file !== undefined || (await storedSecretOf(id, context)) === undefined;
+  return isNeeded ? readWebhookSecret(file, context.terminal) : undefined;
+}
+
+interface Work {
+  request: ReplaceRequest;
+  flags: ReplaceFlags;
+  client: Client;
+  memory: WriteMemory;
+}
+
+/** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
+async function confirmAndReplace(
+  plan: ReplacementPlan,
+  work: Work,
+  context: Context,
+): Promise<ReplaceResult> {
+  const { old, made, steps } = plan;
+  const { request, flags, client, memory } = work;
+  if (made) await bindSecret(made, context);
+  if (made && steps.length === 0) {
+    context.terminal.notice(alreadyReplacedText(old, made));
+    return { old, new: made };
+  }
+  await check(plan, flags, context);
+  const clearance = await client.checkWrites(writesOf(plan));
+  const { terminal } = context;
+  if (terminal.canAsk && !flags.yes) {
+    const redact = (text: string) => terminal.redactor.redact(text);
+    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
+    const otherwise = 'nothing was created, canceled, or sent';
+    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
+  } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
+  await clearance.confirm();
+  const requestId = replacementId(request.id);
+  const kept = made ? undefined : await storedSecretOf(request.id, context);
+  const progress = new ReplaceProgress(plan, context.session.words);
+  const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
+  return withOutcomeCheck(open, context, async (running) => {
+    const own = made ? undefined : await ownSecret(plan.wanted, requestId, context, kept);
+    const means = { client, memory, secret: own, ...running };
+    const events = carryOut(plan, request, means);
+    try {
+      return await runSteps(events, { own, progress }, context.terminal);
+    } catch (error) {
+      throw progress.errorOf(error, context.interrupt.signal);
+    }
+  });
+}
+
+/** Follows a replacement and reports what is not obvious. */
+async function runSteps(
+  events: ReturnType<typeof carryOut>,
+  { own, progress }: { own: OwnSecret | undefined; progress: ReplaceProgress },
+  terminal: CommandTerminal,
+): Promise<ReplaceResult> {
+  for (;;) {
+    const next = await events.next();
+    if (next.done) return next.value;
+    if (next.value.type === 'made') await own?.link(next.value.envelope.id);
+    progress.take(next.value);
+    const said = progress.explain(next.value);
+    if (said !== undefined) terminal.notice(said);
+  }
+}
+
+export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
+  const sends = steps.includes('send');
+  return [
+    ...(made === undefined ? [plannedCreate({ ...wanted, send: sends })] : []),
+    ...(steps.includes('cancel') ? [{ action: 'cancel', envelopeId: old.id } as const] : []),
+    ...(made !== undefined && sends ? [{ action: 'send', envelopeId: made.id } as const] : []),
+  ];
+}
+
+function whatIsDone({ old, wanted, steps }: ReplacementPlan): string {
+  if (steps.includes('send'))
+    return `Replace ${old.id} and email ${peopleAt(wanted.signers.map(({ email }) => email))}`;
+  return steps.includes('cancel') ? `Cancel ${old.id}` : 'Create the draft';
+}
+
+/** Checks the signers, as long as the draft was not sent. */
+async function check(
+  { old, wanted, signers, made, steps }: ReplacementPlan,
+  flags: ReplaceFlags,
+  context: Context,
+): Promise<void> {
+  if (made && !steps.includes('cancel')) return;
+  if (!made) {
+    const isKept = (await storedSecretOf(old.id, context)) !== undefined;
+    for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
+  }
+  const passing = {
+    allowMissing: flags['allow-missing-roles'] === true,
+    asks: flags.yes ? false : ('later' as const),
+    question: '',
+    otherwise: 'nothing was created, canceled, or sent',
+  };
+  await checkSigners(wanted, passing, context);
+}
+
+async function showDryRun(plan: ReplacementPlan, terminal: CommandTerminal): Promise<void> {
+  const { old, made, steps, wanted } = plan;
+  if (terminal.json) {
+    const body = createBody(wanted, replacementId(old.id));
+    const shown = {
+      dryRun: true,
+      action: 'replace',
+      id: old.id,
+      steps,
+      envelopes: made ? 0 : 1,
+      old,
+      new: made ?? null,
+    };
+    return writeJson({ ...shown, body }, terminal.hidingSecrets());
+  }
+  const redact = (text: string) => terminal.redactor.redact(text);
+  await terminal.out(`${renderPlan(plan, { style: terminal.style, redact })}Nothing was done.\n`);
+}

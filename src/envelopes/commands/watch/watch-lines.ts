@@ -1,0 +1,58 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { hasSigned } from '../../../kernel/vocabulary.ts';
+import { statusColor } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+import type { StatusChange } from '../../watch/watch-envelopes.ts';
+
+/** Renders a change on one line. In a pipe, tab-separated: time, ID, from, to, signer. */
+export function renderChange(change: StatusChange, terminal: Terminal): string {
+  const { at, envelopeId, from, to, signer } = change;
+  if (!terminal.outIsTty)
+    return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
+  const color = statusColor(to);
+  const status = color ? terminal.style(color, safeLine(to)) : safeLine(to);
+  const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
+  return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
+}
+
+function inWords(change: StatusChange): string {
+  const { total, signed } = progressOf(change.envelope);
+  const progress = total > 0 ? `, ${signed} of ${total} signed` : '';
+  const action = signerAction(change);
+  return action === undefined ? progress : safeLine(`  ${action}${progress}`);
+}
+
+export function progressOf(envelope: Envelope): { total: number; signed: number } {
+  const signers = envelope.signers ?? [];
+  return { total: signers.length, signed: signers.filter(hasSigned).length };
+}
+
+/** Returns what a signer did, such as `Bo declined: too expensive`; undefined if no signer made the change. */
+export function signerAction(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
+  if (change.signer === null) return undefined;
+  const moved = (change.envelope.signers ?? []).find(
+    (one) => (one.email ?? one.id ?? one.name) === change.signer,
+  );
+  return actionText(moved, change.signer);
+}
+
+function actionText(signer: Signer | undefined, address: string): string {
+  const reason = signer?.declineReason ? `: ${signer.declineReason}` : '';
+  const name = signer?.name || address;
+  return `${name} ${(signer?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
+}
+
+/** Returns the last event of an envelope and its time, from its dates. */
+export function lastAction(envelope: Envelope): { text: string; at: string | undefined } {
+  const acted = (envelope.signers ?? [])
+    .flatMap((one) => {
+      const at = one.signedAt ?? one.declinedAt;
+      return at ? [{ text: actionText(one, one.email ?? ''), at }] : [];
+    })
+    .sort((a, b) => (a.at < b.at ? 1 : -1));
+  const [last] = acted;
+  if (last !== undefined) return last;
+  if (envelope.sentAt) return { text: 'sent', at: envelope.sentAt };
+  return { text: envelope.createdAt ? 'created' : '', at: envelope.createdAt ?? undefined };
+}

@@ -1,0 +1,98 @@
+import { idsOrRun, runFlag } from '../../../catalog/commands/selection-flags.ts';
+import { EsignCommand } from '../../../cli/command.ts';
+import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
+import { counted, durationText } from '../../../kernel/duration.ts';
+import { eventsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import type { Context } from '../../../session/context.ts';
+import { followEvents } from '../../../webhooks/journal/event-journal.ts';
+import { notToWatch } from '../../left-out.ts';
+import { WATCH_PACE } from '../../reminder-limits.ts';
+import type { Wakeup } from '../../watch/wakeups.ts';
+import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
+import { readNamedOrSelected } from '../named-or-selected.ts';
+import { openDisplay } from './watch-display.ts';
+import { deadlineAfter, WATCH_PACING } from './watch-flags.ts';
+import { WatchSession } from './watch-session.ts';
+
+export default class EnvelopesWatch extends EsignCommand {
+  static override summary = 'Watch envelopes until they are completed or end in another status.';
+  static override description =
+    'Prints a line for each change. Exits with 0 when every envelope has reached one of the --until statuses, 11 when one ended in another status, and 124 after --timeout. Keeps waiting during outages.';
+  static override examples = [
+    '<%= config.bin %> envelopes watch env_123',
+    '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
+    '<%= config.bin %> envelopes watch --run last --timeout 8h',
+    '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
+  ];
+  static override strict = false;
+  static override args = idsOrRun;
+  static override flags = {
+    until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
+    ...runFlag,
+    exec: textFlag(
+      'CMD',
+      'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
+    ),
+    // Unlike the global flag, this is the maximum wait, not the timeout of a request.
+    timeout: durationFlag('2h', 'give up after this long and exit with code 124', 1),
+    interval: durationFlag(
+      '5s',
+      `polling interval (default ${durationText(WATCH_PACE.intervalMs)}, up to ${durationText(WATCH_PACE.quietMs)} while nothing changes)`,
+      200,
+    ),
+  };
+
+  /**
+   * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
+   * them exists, PartialError if some don't exist.
+   */
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(EnvelopesWatch);
+    const context = this.context({ ...flags, timeout: undefined });
+    preferLowMemory();
+    const { until = ['COMPLETED'], interval } = flags;
+    const { ids: named } = await readNamedOrSelected(
+      argv.map(String),
+      flags,
+      { leaveOut: notToWatch },
+      context,
+    );
+    const { ids } = named;
+    // A notice has already reported an empty run or stdin.
+    if (ids.length === 0) return;
+    const client = await context.session.client(WATCH_PACING);
+    const deadline = deadlineAfter(flags.timeout, context.session.words);
+    const display = await openDisplay({ ids, until, title: titleOf(ids, until) }, context);
+    const over = new AbortController();
+    const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
+    try {
+      const events = watchEnvelopes(client, ids, {
+        until,
+        ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
+        wakeups: wakeups(context, over.signal),
+        signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
+      });
+      for await (const event of events) await watching.take(event);
+    } finally {
+      over.abort();
+      deadline.stop();
+      await watching.finish();
+      await display.close();
+    }
+    await watching.throwOnFailure();
+  }
+}
+
+/** Yields the envelopes for which a listener on this machine receives webhooks. */
+async function* wakeups(
+  { session: { clock } }: Context,
+  signal: AbortSignal,
+): AsyncGenerator<Wakeup, void, undefined> {
+  for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
+    if (envelopeId !== null) yield { envelopeId };
+}
+
+function titleOf(ids: readonly string[], until: readonly string[]): string {
+  return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
+}

@@ -1,0 +1,80 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { markedEnvelopes, readIfExists } from '../../catalog/marked-envelopes.ts';
+import { markerOf } from '../../catalog/markers.ts';
+import { timeOf } from '../../kernel/clock.ts';
+import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { createKey } from '../../log/keys.ts';
+import type { WriteMemory } from '../../log/write-memory.ts';
+import { byPrecedence } from '../precedence.ts';
+
+/**
+ * Returns the request ID of the envelope that replaces this one. It is always the same, so that the log of writes finds what an
+ * earlier run of the same command did.
+ */
+export function replacementId(oldId: string): string {
+  return `replace-${oldId}`;
+}
+
+/** Returns the envelope that this machine made to replace another, unless it was canceled as a draft. */
+export async function findOwnReplacement(
+  client: Client,
+  oldId: string,
+  memory: WriteMemory,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  const writes = await memory.find([createKey(client.baseUrl, replacementId(oldId))]);
+  const [id] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : [])).toReversed();
+  const made = id === undefined ? undefined : await readIfExists(client, id, signal);
+  // If the service doesn't return metadata, the log is enough.
+  return made && (replacedBy(made) ?? oldId) === oldId && !isVoid(made) ? made : undefined;
+}
+
+/**
+ * Returns the envelope that replaces another, by its metadata: the one that was sent, or otherwise the oldest draft. Ignores
+ * those that were canceled as drafts.
+ */
+export async function findReplacement(
+  client: Client,
+  old: Envelope,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Envelope | undefined> {
+  const [best] = (await replacementsOf(client, old, { signal })).toSorted(byPrecedence);
+  return best && client.envelopes.get(best.id, signal);
+}
+
+/** Returns all envelopes that replace this one, except those canceled as drafts. They were created after it. */
+export async function replacementsOf(
+  client: Client,
+  old: Envelope,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Envelope[]> {
+  const found: Envelope[] = [];
+  const walk = { signal, since: () => timeOf(old.createdAt) || 0, known: new Set([old.id]) };
+  for await (const envelope of markedEnvelopes(client, walk))
+    if (replacedBy(envelope) === old.id && !isVoid(envelope)) found.push(envelope);
+  return found;
+}
+
+/** Like `findReplacement`, but searches only the first items of the list and requests no single envelopes. */
+export async function findListedReplacement(
+  client: Client,
+  old: Envelope,
+  { latest, signal }: { latest: number; signal?: AbortSignal | undefined },
+): Promise<Envelope | undefined> {
+  const created = timeOf(old.createdAt) || 0;
+  const found: Envelope[] = [];
+  let items = 0;
+  for await (const item of client.envelopes.recent(() => created, signal)) {
+    if (++items > latest) break;
+    if (replacedBy(item) === old.id && !isVoid(item)) found.push(item);
+  }
+  const [best] = found.toSorted(byPrecedence);
+  return best && client.envelopes.get(best.id, signal);
+}
+
+/** Returns the ID of the envelope that this one replaces, if any. */
+export function replacedBy(envelope: Pick<Envelope, 'metadata'>): string | undefined {
+  const id = markerOf(envelope, REPLACES_KEY);
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}

@@ -1,0 +1,40 @@
+import { removeIndexesOf } from '../../catalog/index/index-file.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { booleanFlag, requiredArg } from '../../cli/flags.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
+import { applyChanges, type ProfileChanges, putProfile } from '../edit.ts';
+import type { Profile, Profiles } from '../profile.ts';
+import { profileNamed, readProfiles } from '../store.ts';
+import { profileFlags, sealFlags } from './profile-flags.ts';
+import { renderProfile, writeProfile } from './profile-text.ts';
+import { saveProfile } from './save-profile.ts';
+
+export default class ProfilesEdit extends EsignCommand {
+  static override summary = 'Edit a profile. Settings you leave out are unchanged.';
+  static override examples = [
+    '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
+    '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
+    '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
+    "<%= config.bin %> profiles edit acme --only-to '*@example.com' --max-emails 50 --confirm-name # guards",
+    'cat new.key | <%= config.bin %> profiles edit acme --api-key-file -',
+  ];
+  static override args = {
+    name: requiredArg('profile to edit'),
+  };
+  static override flags = {
+    ...profileFlags,
+    ...sealFlags,
+    verify: booleanFlag('check a new key or base URL with one GET request', { default: true, allowNo: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags, context } = await this.start(ProfilesEdit, { profile: undefined });
+    const before = profileNamed(readProfiles(configDir()), args.name);
+    // Another process may have changed the profile since.
+    const put = (store: Profiles, _: Profile, changes: ProfileChanges) =>
+      putProfile(store, args.name, applyChanges(profileNamed(store, args.name), changes));
+    const saved = await saveProfile(args.name, flags, { before, put }, context);
+    if (saved.profile.index === false) await removeIndexesOf(stateDir(), args.name);
+    await writeProfile(saved, context.terminal, () => renderProfile(saved, context.terminal));
+  }
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
+import type { HttpResponse } from '../../api/response.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
+import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../../api/schemas.ts';
+import {
+  type OpenGate,
+  openGate,
+  type PlannedWrite,
+  type RunEnd,
+  type WritePermit,
+} from '../../api/write-gate.ts';
+import { GuardError } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { LogRecorder, type RecorderOptions, type WriteFacts } from '../../log/recorder.ts';
+import { envelopeIn } from '../../log/recording-gate.ts';
+import { readWrite, type Write } from '../../log/write-request.ts';
+import { type Emails, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
+import { type Guards, requireWritable } from './guards.ts';
+
+type CompleteRun = (end: RunEnd) => Promise<void>;
+
+/** The name that a person must type or pass as --confirm where the guard `confirmName` applies. */
+interface NameConfirmation {
+  names: readonly [string, ...string[]];
+  given: string | undefined;
+  /** Prompts for the name. Undefined without a terminal. */
+  ask: ((name: string) => Promise<string>) | undefined;
+}
+
+interface GateOptions extends RecorderOptions {
+  guards: Guards;
+  confirmation: NameConfirmation;
+  /** Ends the requests that only check, before anything is written. */
+  signal: AbortSignal;
+}
+
+/** Creates the gates of a command, one for each client. They count its emails together. */
+export function guardedGate(options: GateOptions): OpenGate {
+  const gate = new GuardedGate(options);
+  return (send) => ({
+    pass: (request) => gate.pass(request, send),
+    check: (planned) => gate.check(planned, send),
+    resolve: (key, envelopeId) => gate.recorder.resolve(key, envelopeId),
+    beginRun: (run) => gate.beginRun(run),
+  });
+}
+
+/** Creates gates for writes that only a sandbox offers. They are not logged, and refused only if nothing may be written. */
+export function readOnlyGate(guards: Guards): OpenGate {
+  return (send) => ({
+    ...openGate(send),
+    async pass(request) {
+      requireWritable(guards);
+      return send(request);
+    },
+  });
+}
+
+/** Lets the writes of a command pass if the guards allow them, and records them in the log. */
+class GuardedGate {
+  readonly recorder: LogRecorder;
+  readonly #options: GateOptions;
+  #tally = new EmailTally();
+  /** Writes whose emails were counted. A retry emails nobody else. */
+  readonly #counted = new Set<string>();
+  /** The recipients of the drafts that this process created. */
+  readonly #drafts = new Map<string, readonly string[]>();
+  #mustConfirm = false;
+  #confirming: Promise<void> | undefined;
+  /** Begins the log entry of the bulk run that all writes belong to. */
+  #beginRun: (() => Promise<CompleteRun>) | undefined;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.recorder = new LogRecorder(options);
+  }
+
+  /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
+  async check(planned: readonly PlannedWrite[], send: SendRequest): Promise<WritePermit> {
+    this.#tally = new EmailTally();
+    this.#counted.clear();
+    const sends = planned.some((one) => one.action !== 'create' || one.sends);
+    const facts: WriteFacts = {
+      action: planned[0]?.action ?? 'other',
+      effect: sends ? 'mails' : 'writes',
+      envelopeIds: planned.flatMap((one) => ('envelopeId' in one ? one.envelopeId : [])),
+      requestId: undefined,
+    };
+    const { guards, confirmation, signal } = this.#options;
+    await this.#recordingRefusal(facts, async () => {
+      if (!hasLimits(guards)) return;
+      const tally = new EmailTally();
+      const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, (request) => send({ ...request, signal }));
+      for await (const emails of mapInOrder(planned, READ_CONCURRENCY, emailsOf)) tally.add(emails, guards);
+      this.#requireConfirmation(tally);
+    });
+    const isConfirmed = this.#mustConfirm && confirmation.given !== undefined;
+    return { isConfirmed, confirm: () => this.#confirm() };
+  }
+
+  /** Checks, sends, and records a write. @throws GuardError */
+  async pass(request: HttpRequest, send: SendRequest): Promise<HttpResponse> {
+    const beginRun = this.#beginRun;
+    const write = readWrite(request);
+    const { action, effect, envelopeId, requestId } = write;
+    const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
+    const facts = { action, effect, envelopeIds, requestId, signerId: write.signer, once: request.once };
+    await this.#recordingRefusal(facts, () => this.#allow(write, send));
+    await beginRun?.();
+    // The rows of a run are in its journal. Those that may happen only once are in the log as well.
+    const isRecorded = beginRun === undefined || request.once !== undefined;
+    const sendNow = (hooks: WriteHooks = {}) => send({ ...request, ...hooks });
+    const reply = await (isRecorded ? this.recorder.record(facts, sendNow, envelopeIn) : sendNow());
+    const id = envelopeId ?? envelopeIn(reply);
+    if (id !== undefined && hasLimits(this.#options.guards)) {
+      if (action === 'send') this.#drafts.delete(id);
+      if (action === 'create' && write.emails !== undefined) this.#drafts.set(id, write.emails);
+    }
+    return reply;
+  }
+
+  beginRun({ id, sends }: { id: string; sends: boolean }): CompleteRun {
+    let started: Promise<CompleteRun> | undefined;
+    this.#beginRun = () => {
+      started ??= this.recorder.beginRun(id, sends);
+      return started;
+    };
+    return async (end) => {
+      this.#beginRun = undefined;
+      // A run that wrote nothing has no entry. A run whose first write could not be recorded has none, either.
+      const complete = await started?.catch(() => undefined);
+      await complete?.(end);
+    };
+  }
+
+  /** Makes a decision by the guards, and records it if it is a refusal. */
+  async #recordingRefusal(write: WriteFacts, decide: () => Promise<void>): Promise<void> {
+    try {
+      requireWritable(this.#options.guards);
+      await decide();
+    } catch (error) {
+      if (error instanceof GuardError) await this.recorder.refused(write, error.code);
+      throw error;
+    }
+  }
+
+  /**
+   * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
+   * were checked, and a draft may have been sent in the meantime. @throws GuardError
+   */
+  async #allow(write: Write, send: SendRequest): Promise<void> {
+    const { guards } = this.#options;
+    const { action, envelopeId, requestId } = write;
+    if (action === 'cancel' || !hasLimits(guards)) return;
+    const key = `${action} ${envelopeId ?? requestId ?? randomBytes(8).toString('hex')}`;
+    if (this.#counted.has(key)) return;
+    this.#tally.add(await this.#emailsOfWrite(write, send), guards);
+    this.#counted.add(key);
+    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally);
+    await this.#confirm();
+  }
+
+  async #emailsOfWrite(write: Write, send: SendRequest): Promise<Emails> {
+    const { action, envelopeId, emails, sends, signer } = write;
+    if (action === 'create') return { to: emails, count: sends ? emails?.length : 0 };
+    if (action === 'cancel') return NO_EMAILS;
+    if (action === 'other' || envelopeId === undefined) return UNKNOWN_EMAILS;
+    return this.#emailsOf({ action, envelopeId, signer }, send);
+  }
+
+  async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<Emails> {
+    if (planned.action === 'create') {
+      const { emails, sends, emailCount = emails.length } = planned;
+      return { to: emails, count: sends ? emailCount : 0 };
+    }
+    if (planned.action === 'cancel') return NO_EMAILS;
+    if (planned.action === 'other') return this.#emailsOfWrite(readWrite(planned.request), send);
+    const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;
+    if (draft !== undefined) return { to: draft, count: draft.length };
+    return emailsOfEnvelope(await readEnvelope(planned.envelopeId, send), planned);
+  }
+
+  #requireConfirmation(tally: EmailTally): void {
+    const { guards, confirmation } = this.#options;
+    this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
+    if (!this.#mustConfirm) return;
+    const { given, ask, names } = confirmation;
+    if (given !== undefined && !names.includes(given))
+      throw notConfirmed(names, `"${given}" is a different name.`);
+    if (given !== undefined) this.#confirming = Promise.resolve();
+    else if (ask === undefined) throw notConfirmed(names, "--yes doesn't skip this check.");
+  }
+
+  /** Waits for the confirmation if one is required. @throws GuardError when the name is wrong or missing. */
+  async #confirm(): Promise<void> {
+    if (!this.#mustConfirm) return;
+    this.#confirming ??= askName(this.#options.confirmation);
+    await this.#confirming;
+  }
+}
+
+async function askName({ names, ask }: NameConfirmation): Promise<void> {
+  const typed = (await ask?.(names[0])) ?? '';
+  if (!names.includes(typed.trim())) throw notConfirmed(names, "The name you typed doesn't match.");
+}
+
+function notConfirmed([name]: NameConfirmation['names'], why: string): GuardError {
+  return new GuardError(
+    'CONFIRMATION_REQUIRED',
+    `This command emails more than one person, so you have to confirm it by entering the profile name ${name}. ${why}`,
+    { hint: 'Type the name at the prompt. In scripts, add `--confirm NAME`.' },
+  );
+}
+
+function hasLimits({ onlyTo, maxEmails, confirmName }: Guards): boolean {
+  return onlyTo !== null || maxEmails !== null || confirmName !== null;
+}
+
+/** Reads an envelope to find out whom a write would email. */
+async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
+  const { body, status } = await send({ method: 'GET', path: `/esign/envelopes/${encodeURIComponent(id)}` });
+  const { data } = readAs(resourceResponseSchema, body, 'an envelope', status);
+  return readAs(envelopeSchema, data, 'an envelope', status);
+}

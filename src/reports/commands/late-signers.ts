@@ -1,0 +1,65 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { readAccount } from '../../catalog/commands/read-account.ts';
+import type { Selection } from '../../catalog/select.ts';
+import { ReminderTimes } from '../../envelopes/reminder-times.ts';
+import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { folded } from '../../kernel/text/words.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readReminders } from '../../log/read-log.ts';
+import type { Context } from '../../session/context.ts';
+import { findLate, isOpened, type LateTurn, readViews } from '../late-turns.ts';
+
+/** A late signer as printed. */
+export type LateSigner = Awaited<ReturnType<typeof readLateSigners>>[number];
+
+/** Returns the late signers of the selected envelopes, longest first. `afterMs`: a time to use instead of the usual one. */
+export async function readLateSigners(selection: Selection, afterMs: number | undefined, context: Context) {
+  const { session } = context;
+  const account = await readAccount({ selection, scope: 'all' }, context);
+  const now = session.now();
+  const late = (await findLate(account, { now, afterMs })).filter(({ turn }) =>
+    isNamed(turn.signer, selection),
+  );
+  const { baseUrl } = await session.settings();
+  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''));
+  const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
+  return late.map((one) => {
+    const { envelope, turn, waitingMs, usual } = one;
+    const { signer, beganAt } = turn;
+    const remindedAt = lastReminder(reminders, one);
+    const { id = null, name = null, email = null, role = null } = signer;
+    return {
+      envelopeId: envelope.id,
+      signer: { id, name, email, role },
+      since: new Date(beganAt).toISOString(),
+      waitingMs,
+      usual,
+      opened: isOpened(one, views),
+      remindedAt,
+      expiresAt: envelope.expiresAt ?? null,
+      /** The command to run next. */
+      next: nextCommand(envelope, signer, remindedAt),
+    };
+  });
+}
+
+/** Returns false for the other signers of an envelope that was selected by a signer. */
+function isNamed({ name, email }: Signer, { signer }: Selection): boolean {
+  return signer === undefined || [name, email].some((text) => folded(text ?? '').includes(signer));
+}
+
+/** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
+function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
+  const { id, email } = turn.signer;
+  const last = reminders.lastOf(envelope.id, id ?? email ?? '');
+  return last === undefined || last.at < turn.beganAt ? null : new Date(last.at).toISOString();
+}
+
+/** Returns the command to run next: a reminder, or after that, the one that shows the details before a call. */
+function nextCommand(envelope: Envelope, signer: Signer, remindedAt: string | null): string {
+  if (remindedAt !== null) return command('envelopes', 'get', envelope.id);
+  const isUnique = (envelope.signers ?? []).filter(({ email }) => email === signer.email).length === 1;
+  const name = (isUnique ? signer.email : signer.id) || signer.email || '';
+  return command('envelopes', 'remind', envelope.id, ...(name === '' ? [] : [`--signer=${name}`]));
+}

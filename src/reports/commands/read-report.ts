@@ -1,0 +1,38 @@
+import { readAccount } from '../../catalog/commands/read-account.ts';
+import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
+import type { Selection } from '../../catalog/select.ts';
+import type { Context } from '../../session/context.ts';
+import type { GroupBy } from '../groups.ts';
+import { measure } from '../summarize.ts';
+import { REPORT_MS } from '../usual-times.ts';
+import { withCommands } from './report-attention.ts';
+
+/** The first and the last moment of a month in UTC, in ms. */
+export interface Month {
+  since: number;
+  until: number;
+}
+
+interface Wanted {
+  selection: Selection;
+  /** The flags of the selection, which the commands repeat. */
+  flags: SelectionFlagValues & { month?: Month | undefined };
+  by: GroupBy | undefined;
+}
+
+/** Reads the account and computes the report of the selected envelopes. What needs attention doesn't depend on the period. */
+export async function readReport({ selection, flags, by }: Wanted, context: Context) {
+  const { createdAfter: _, createdBefore: __, ...others } = selection;
+  const account = await readAccount({ selection: others, scope: 'all' }, context);
+  const now = context.session.now();
+  const period = flags.month ?? periodOf(selection, now);
+  const { report, details } = await measure(account, { ...period, now, by });
+  return { report: { ...report, attention: withCommands(report.attention, flags) }, details, now };
+}
+
+/** Returns the period of the figures: without a beginning, 90 days; for a run, all of it. */
+function periodOf({ createdAfter, createdBefore, run }: Selection, now: number) {
+  const until = createdBefore?.(now) ?? null;
+  if (createdAfter !== undefined) return { since: createdAfter(now), until };
+  return { since: run === undefined ? (until ?? now) - REPORT_MS : null, until };
+}

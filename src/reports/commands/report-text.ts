@@ -1,0 +1,145 @@
+import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
+import type { ListView } from '../../output/print-list.ts';
+import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine, truncate } from '../../output/text.ts';
+import type { GroupBy } from '../groups.ts';
+import type { GroupFigures, ReportDetails, StatisticsReport } from '../summarize.ts';
+import type { Spread } from '../tally.ts';
+import { ATTENTION_TITLES, type AttentionWithCommands } from './report-attention.ts';
+import { durationText, percentText } from './report-figures.ts';
+
+/** A report, with the data of its charts. */
+export interface ReportContent {
+  report: StatisticsReport & { attention: AttentionWithCommands };
+  /** The names of the profile and the service. */
+  account: string;
+  details: ReportDetails;
+  /** The service's time, in ms. */
+  now: number;
+  by: GroupBy | undefined;
+}
+
+/** The maximum numbers of lines on a terminal, so that the whole report is visible. */
+const MAX_REASONS = 3;
+const MAX_GROUPS = 8;
+
+export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
+  return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
+}
+
+function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
+  const count = (key: CountKey, header: string): TableColumn<GroupFigures> => ({
+    key,
+    header,
+    show: (group) => grouped(group[key]),
+    fixed: true,
+  });
+  const time = (header: string, of: 'toComplete' | 'turn', key: keyof Spread): TableColumn<GroupFigures> => ({
+    key: `${of}.${key}`,
+    header,
+    show: (group) => durationText(group[of][key]),
+    fixed: true,
+    exactOnly: of === 'turn',
+  });
+  return [
+    { key: 'key', exactOnly: true },
+    { key: 'name', header: headerOf(by), show: ({ name }) => name ?? '(none)' },
+    count('sent', 'SENT'),
+    {
+      key: 'completionRate',
+      header: 'RATE',
+      show: ({ completionRate }) => percentText(completionRate),
+      fixed: true,
+    },
+    time('MEDIAN', 'toComplete', 'medianMs'),
+    time('85%', 'toComplete', 'p85Ms'),
+    time('95%', 'toComplete', 'p95Ms'),
+    count('completed', 'DONE'),
+    count('declined', 'DECLINED'),
+    count('expired', 'EXPIRED'),
+    count('cancelled', 'CANCELED'),
+    count('open', 'OPEN'),
+    time('TURN', 'turn', 'medianMs'),
+    time('TURN 85%', 'turn', 'p85Ms'),
+    time('TURN 95%', 'turn', 'p95Ms'),
+    { ...count('sentThisMonth', 'THIS MONTH'), exactOnly: true },
+  ];
+}
+
+type CountKey = 'sent' | 'completed' | 'declined' | 'expired' | 'cancelled' | 'open' | 'sentThisMonth';
+
+function headerOf(by: GroupBy | undefined): string {
+  if (by === undefined) return 'GROUP';
+  return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
+}
+
+/** Renders the report for a terminal: what needs attention, the figures, and a table of the groups. */
+export function renderReport({ report, by }: ReportContent, terminal: Terminal): string {
+  return [
+    attention(report.attention, terminal),
+    `${terminal.style('bold', titleOf(report))}\n`,
+    renderPairs(figurePairs(report), terminal, '  '),
+    by === undefined ? '' : groupTable(report, by, terminal),
+    reasons(report, terminal),
+  ].join('');
+}
+
+function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
+  const rows = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0).map(
+    ([kind, title]): [string, string] => [`${grouped(kinds[kind].count)} ${title}`, kinds[kind].next],
+  );
+  if (rows.length === 0) return 'Nothing needs attention.\n\n';
+  return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;
+}
+
+function groupTable({ groups }: StatisticsReport, by: GroupBy, terminal: Terminal): string {
+  const table = renderTable(groups.slice(0, MAX_GROUPS), columnsBy(by), terminal);
+  const more = groups.length - MAX_GROUPS;
+  return `\n${table}${more > 0 ? `… and ${grouped(more)} more: add --csv, --json, or --html FILE\n` : ''}`;
+}
+
+/** Returns what the report covers, such as `41 envelopes sent`, with dates in UTC. */
+function titleOf({ sent, since, until }: StatisticsReport): string {
+  const end = until.slice(0, 10);
+  const range = since === null ? `until ${end}` : `created ${since.slice(0, 10)} to ${end}`;
+  return `${counted(sent, 'envelope')} sent, ${range}`;
+}
+
+export function figurePairs(report: StatisticsReport): [string, string][] {
+  const { completed, declined, expired, cancelled, open, completionRate, toComplete, turn } = report;
+  const counts = [
+    `${grouped(completed)} completed`,
+    `${grouped(open)} open`,
+    `${grouped(declined)} declined`,
+    `${grouped(expired)} expired`,
+    `${grouped(cancelled)} canceled`,
+  ];
+  return [
+    ['Status', counts.join(', ')],
+    [
+      'Completion rate',
+      completionRate === null
+        ? 'none have finished yet'
+        : `${percentText(completionRate)} of finished envelopes`,
+    ],
+    ['Time to complete', spreadText(toComplete, 'envelope')],
+    ["A signer's turn", spreadText(turn, 'turn')],
+    ['Sent this month', grouped(report.sentThisMonth)],
+  ];
+}
+
+function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread, unit: string): string {
+  if (medianMs === null || p85Ms === null || p95Ms === null) return 'none yet';
+  const [median, most, nearlyAll] = [medianMs, p85Ms, p95Ms].map(durationInWords);
+  return `median ${median}, 85% within ${most}, 95% within ${nearlyAll} (${counted(samples, unit)})`;
+}
+
+function reasons({ declineReasons }: StatisticsReport, terminal: Terminal): string {
+  if (declineReasons.length === 0) return '';
+  const lines = declineReasons.slice(0, MAX_REASONS).map(({ reason, count }) => {
+    const text = truncate(safeLine(reason ?? '(no reason)'), Math.max(20, terminal.columns - 10));
+    return `  ${indented(`${grouped(count)}  ${text}`, 2, terminal)}\n`;
+  });
+  return `\n${terminal.style('bold', 'Decline reasons')}\n${lines.join('')}`;
+}

@@ -1,0 +1,88 @@
+import { EsignCommand } from '../../cli/command.ts';
+import { durationFlag, quietFlag, textFlag } from '../../cli/flags.ts';
+import { WaitTimeoutError } from '../../kernel/errors.ts';
+import { waitExpired } from '../../kernel/wait-expired.ts';
+import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { inColumns, safeLine, truncate } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+import type { ListedMail, SandboxControl } from '../control/control-client.ts';
+
+export default class SandboxMails extends EsignCommand {
+  static override summary = 'List the emails that the sandbox has sent, with their signing links.';
+  static override examples = [
+    '<%= config.bin %> sandbox mails',
+    '<%= config.bin %> sandbox mails --to ada@example.com --wait 5s --json',
+    '<%= config.bin %> sandbox mails --envelope env_123 --json | jq -r ".[].link"',
+  ];
+  static override flags = {
+    to: textFlag('EMAIL', 'only emails to this address'),
+    envelope: textFlag('ID', 'only emails about this envelope'),
+    wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
+    quiet: quietFlag('IDs'),
+  };
+
+  async run(): Promise<void> {
+    const { flags, terminal, session } = await this.start(SandboxMails);
+    const mails = await readMails(flags, await session.sandbox());
+    if (isTableOutput(flags, terminal) && mails.length > 0)
+      return terminal.out(renderMails(mails, terminal, session.now()));
+    await writeList(mails, mailList(session.now()), flags, terminal);
+  }
+}
+
+/** The longest wait of a single request. It is shorter than any reasonable timeout. */
+const MAX_REQUEST_WAIT_MS = 5_000;
+
+/**
+ * Returns the emails of the sandbox. With `wait`, waits for the first one.
+ * @throws WaitTimeoutError if none arrives in time.
+ */
+async function readMails(
+  wanted: { to?: string | undefined; envelope?: string | undefined; wait?: number | undefined },
+  sandbox: Pick<SandboxControl, 'mails'>,
+): Promise<ListedMail[]> {
+  const { to, envelope, wait } = wanted;
+  const filter = { to, envelopeId: envelope };
+  if (wait === undefined) return sandbox.mails(filter);
+  const until = performance.now() + wait;
+  for (;;) {
+    const left = Math.max(0, Math.round(until - performance.now()));
+    const waitMs = Math.min(left, MAX_REQUEST_WAIT_MS);
+    const mails = await sandbox.mails({ ...filter, waitMs });
+    if (mails.length > 0) return mails;
+    if (left <= waitMs) break;
+  }
+  throw new WaitTimeoutError(waitExpired('email', wait, { to, envelope }), {
+    hint: 'Signers get an email when an envelope is sent. `esign sandbox mails` lists all emails.',
+  });
+}
+
+/** Renders emails for people: one line each, and below it the link to the signing page, which is never cut. */
+function renderMails(mails: readonly ListedMail[], terminal: Terminal, now: number): string {
+  const heads = inColumns(
+    mails.map(({ at, kind, to }) => [relativeTime(at, now), kind, to].map((text) => safeLine(text))),
+  );
+  return mails
+    .map(({ subject, link }, index) => {
+      const head = `${heads[index]?.trimEnd() ?? ''}  ${terminal.style('bold', safeLine(subject))}`;
+      const url = link === null ? '' : `  ${safeLine(link)}\n`;
+      return `${truncate(head, terminal.columns)}\n${url}`;
+    })
+    .join('');
+}
+
+function mailList(now: number): ListView<ListedMail> {
+  return {
+    id: (mail) => mail.id,
+    empty: 'No matching emails. Signers get an email when an envelope is sent.',
+    columns: [
+      { key: 'at', header: 'SENT', show: (mail) => relativeTime(mail.at, now) },
+      { key: 'kind' },
+      { key: 'to' },
+      { key: 'subject' },
+      { key: 'envelopeId', header: 'ENVELOPE' },
+      { key: 'link', fixed: true },
+    ],
+  };
+}

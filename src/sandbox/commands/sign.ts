@@ -1,0 +1,48 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { booleanFlag, envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
+import { readPairs } from '../../cli/input/pairs.ts';
+import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
+import { writeIds } from '../../output/print-list.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import { asSigner } from './as-signer.ts';
+
+export default class SandboxSign extends EsignCommand {
+  static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific signer.';
+  static override examples = [
+    '<%= config.bin %> sandbox sign env_123',
+    '<%= config.bin %> sandbox sign env_123 --signer ada@example.com',
+    '<%= config.bin %> sandbox sign env_123 --all',
+  ];
+  static override args = envelopeArg;
+  static override flags = {
+    signer: textFlag('EMAIL|ID', 'signer to sign as (default: the next signer)', { exclusive: ['all'] }),
+    quiet: booleanFlag('print only the envelope ID', { char: 'q', exclusive: ['json'] }),
+    all: booleanFlag('sign as everyone who has not signed yet, in order'),
+    value: repeatedTextFlag('FIELD=TEXT', 'value for a field; can be repeated (default: made-up values)'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags, context } = await this.start(SandboxSign);
+    const { signer, all } = flags;
+    const signed = await asSigner(args.envelope, signer, context, (sandbox) => {
+      const values = readPairs(flags.value, 'value');
+      return sandbox.sign(args.envelope, { signer, all, ...(flags.value ? { values } : {}) });
+    });
+    if (flags.quiet) return writeIds([signed.id], context.terminal);
+    await writeEnvelopeAction('Signed', signed, context.terminal);
+    if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
+  }
+}
+
+/** Renders the next signer and the command to sign. Only on a terminal and if a signer is left. */
+function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
+  const left = (envelope.signers ?? []).filter((one) => !hasSigned(one));
+  const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  if (!terminal.outIsTty || !isInFlight(envelope.status) || next === undefined) return '';
+  const who = safeLine(next.name ?? next.email ?? 'Somebody');
+  return terminal.style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import type { HttpRequest, SendRequest } from '../../api/http.ts';
+import { envelopeSchema, readAs, resourceResponseSchema } from '../../api/schemas.ts';
+import { BadResponseError, ServiceError, UsageError } from '../../kernel/errors.ts';
+
+const nowSchema = z.looseObject({ now: z.string() });
+const mailSchema = z.looseObject({
+  id: z.string(),
+  at: z.string(),
+  kind: z.string(),
+  envelopeId: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  link: z.nullable(z.string()),
+});
+/** An email that the service would have sent; `link` is its signing page. */
+export type ListedMail = z.infer<typeof mailSchema>;
+
+const seededSchema = z.object({
+  templates: z.number(),
+  organisations: z.number(),
+  envelopes: z.number(),
+  keys: z.array(
+    z.looseObject({
+      id: z.string(),
+      organisation: z.string(),
+      key: z.string(),
+      scopes: z.array(z.string()),
+      expiresAt: z.nullable(z.string()),
+    }),
+  ),
+});
+/** The number of items loaded from a seed, and its keys. */
+export type SeedResponse = z.infer<typeof seededSchema>;
+
+/** Returns the URL of the control plane for an API base URL: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
+export function controlUrl(baseUrl: string): string {
+  return `${new URL(baseUrl).origin}/__sandbox`;
+}
+
+/** Signs as this signer, by email address or ID. Default: the next one. */
+interface AsSigner {
+  signer?: string | undefined;
+}
+
+interface MailFilter {
+  to?: string | undefined;
+  envelopeId?: string | undefined;
+  waitMs?: number | undefined;
+}
+
+/**
+ * Creates a client for the actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. The
+ * base URL of `send` must be `controlUrl`. `signal` aborts the requests.
+ */
+export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
+  const dataOf = <T>(reply: unknown, schema: z.ZodMiniType<T, T>, what: string, status = 200): T =>
+    readAs(schema, readAs(resourceResponseSchema, reply, what, status).data, what, status);
+  const get = async <T>(path: string, schema: z.ZodMiniType<T, T>, what: string, query: Query = {}) =>
+    dataOf(await ask(send, { method: 'GET', path, query: given(query), signal }), schema, what);
+  const post = (path: string, body: object) => ask(send, { method: 'POST', path, body, signal });
+  const postFor = async <T>(
+    path: string,
+    body: object,
+    schema: z.ZodMiniType<T, T>,
+    what: string,
+    status = 200,
+  ) => dataOf(await post(path, body), schema, what, status);
+  const act = (id: string, action: string, body: object) =>
+    postFor(`/envelopes/${encodeURIComponent(id)}/${action}`, body, envelopeSchema, 'an envelope');
+  return {
+    /** Signs. With `all`, signs as all remaining signers in order. */
+    sign: (id: string, { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> }) =>
+      act(id, 'sign', { ...wanted, all: all || undefined }),
+    view: (id: string, signer: string | undefined) => act(id, 'view', { signer }),
+    decline: (id: string, wanted: AsSigner & { reason: string }) => act(id, 'decline', wanted),
+    /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
+    async advance(ms: number): Promise<string> {
+      return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
+    },
+    /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
+    mails: ({ waitMs, ...filter }: MailFilter) =>
+      get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
+    /** Loads a seed. */
+    seed: (body: object) => postFor('/seed', body, seededSchema, 'the result of loading a seed'),
+    /** Fails if the server isn't a sandbox. */
+    async status(): Promise<void> {
+      readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);
+    },
+    async reset(): Promise<void> {
+      await post('/reset', {});
+    },
+  };
+}
+
+export type SandboxControl = ReturnType<typeof sandboxControl>;
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Returns the parameters of a query that have a value. */
+function given(query: Query): Record<string, string> {
+  const entries = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return Object.fromEntries(entries);
+}
+
+async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
+  try {
+    return (await send(request)).body;
+  } catch (error) {
+    // Only a sandbox has this path. The real service responds with a 404 in some form.
+    const absent =
+      error instanceof BadResponseError ||
+      (error instanceof ServiceError && /\broute\b/i.test(error.message));
+    if (!absent) throw error;
+    throw new UsageError('The server at this base URL is not a sandbox.', {
+      cause: error,
+      hint: 'Start one with `esign sandbox start`, or select its profile with --profile.',
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Client } from '../api/client.ts';
+import type { FindSimilarIds } from '../api/resources.ts';
+import type { Feed } from '../catalog/index/feed.ts';
+import { type IndexScope, indexPath } from '../catalog/index/index-writer.ts';
+import type { Recents } from '../cli/completion/recent.ts';
+import { stateDir } from '../kernel/files/paths.ts';
+import type { Settings } from '../profiles/resolve.ts';
+
+/** Returns the account to which seen IDs belong, or undefined without a base URL or key. */
+export function scopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
+  if (baseUrl === undefined || apiKey === undefined) return undefined;
+  return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
+}
+
+/** The data that the service returned in this run, and the account it belongs to. */
+export interface Observations {
+  recents: Recents;
+  scope: IndexScope | undefined;
+  /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
+  feed: Feed | undefined;
+}
+
+/** Returns the path of the index, or undefined if it is disabled. */
+export function indexPathOf(settings: Settings): string | undefined {
+  if (settings.profile?.index === false || process.env.ESIGN_NO_INDEX) return undefined;
+  const scope = scopeOf(settings);
+  return scope && indexPath(stateDir(), scope);
+}
+
+/** Suggests IDs similar to one that doesn't exist. The code for that is loaded only when needed. */
+export function similarIdsFinder(client: () => Promise<Client>, { scope }: Observations): FindSimilarIds {
+  let asking: Promise<FindSimilarIds> | undefined;
+  const load = async () => {
+    const [{ createSimilarIdsFinder }, { cacheFile, readRecent }] = await Promise.all([
+      import('../cli/completion/similar-ids.ts'),
+      import('../cli/completion/cache.ts'),
+    ]);
+    const file = scope && cacheFile(stateDir(), scope);
+    return createSimilarIdsFinder(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
+  };
+  return async (missing) => {
+    asking ??= load();
+    return (await asking)(missing);
+  };
+}
+
+/** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
+export async function saveObservations({ recents, scope, feed }: Observations): Promise<void> {
+  feed?.flush();
+  // Without an index, no envelope subjects are stored for completion, either.
+  if (feed === undefined) recents.envelopes.clear();
+  if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
+  try {
+    const { cacheFile, keepRecents } = await import('../cli/completion/cache.ts');
+    keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
+  } catch {
+    // The disk is full or read-only, so completion will have fewer suggestions.
+  }
+}

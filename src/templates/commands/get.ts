@@ -1,0 +1,28 @@
+import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
+import { writeJson } from '../../output/json.ts';
+import { findTemplate } from '../find-template.ts';
+import { rolesOf } from '../roles.ts';
+import { renderTemplate } from './template-text.ts';
+
+export default class TemplatesGet extends EsignCommand {
+  static override summary = 'Show a template: its roles, and its fields by page.';
+  static override examples = [
+    '<%= config.bin %> templates get tmpl_lease',
+    '<%= config.bin %> templates get tmpl_lease --json',
+    '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
+  ];
+  static override args = {
+    id: requiredArg('template ID or name'),
+  };
+
+  async run(): Promise<void> {
+    const { args, session, terminal, interrupt } = await this.start(TemplatesGet);
+    const client = await session.client();
+    const template = await findTemplate(client, args.id, interrupt.signal);
+    const out = terminal.hidingSecrets();
+    if (terminal.json) return writeJson(template, out);
+    const roles = await rolesOf(client, template, interrupt.signal);
+    await out.out(renderTemplate(template, roles, terminal));
+  }
+}

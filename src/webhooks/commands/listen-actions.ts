@@ -1,0 +1,79 @@
+import { runCommand } from '../../cli/input/run-command.ts';
+import type { JournalPosition } from '../../journal/day-journal.ts';
+import { messageOf } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import type { EventName } from '../../kernel/vocabulary.ts';
+import { jsonText } from '../../output/json.ts';
+import { DeliveryBuffer } from '../journal/delivery-buffer.ts';
+import type { Delivery } from '../receive/delivery.ts';
+import { deliveryLine } from './delivery-text.ts';
+
+/** The event after which an envelope has signed documents. */
+const COMPLETED: EventName = 'envelope.completed';
+
+interface Actions {
+  /** The user's command for each delivery. */
+  exec: string | undefined;
+  /** The folder for the documents of completed envelopes, if they are to be downloaded. */
+  dir: string | undefined;
+  download: (envelopeId: string, dir: string) => Promise<void>;
+  warn: (message: string) => void;
+}
+
+/** Runs the user's command for accepted deliveries and downloads documents, one delivery after another. */
+export class DeliveryActions {
+  readonly #actions: Actions;
+  readonly #buffer = new DeliveryBuffer();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(actions: Actions) {
+    this.#actions = actions;
+  }
+
+  take(delivery: Delivery, place: JournalPosition): void {
+    const { exec, dir, warn } = this.#actions;
+    if (delivery.duplicate || (dir === undefined && exec === undefined)) return;
+    const buffered = this.#buffer.add(delivery, place);
+    this.#work = this.#work
+      .then(() => buffered.take())
+      .then((taken) => this.#actOn(taken))
+      .catch((error: unknown) => warn(messageOf(error)));
+  }
+
+  /** Waits until all deliveries are processed. */
+  done(): Promise<void> {
+    return this.#work;
+  }
+
+  async #actOn(delivery: Delivery): Promise<void> {
+    const { verified, event, envelopeId } = delivery;
+    const { exec, dir } = this.#actions;
+    if (exec !== undefined) await this.#run(exec, delivery);
+    if (dir !== undefined && verified && event === COMPLETED && envelopeId !== null)
+      await this.#download(envelopeId, dir);
+  }
+
+  async #download(envelopeId: string, dir: string): Promise<void> {
+    const { download, warn } = this.#actions;
+    try {
+      await download(envelopeId, dir);
+    } catch (error) {
+      const retry = command('envelopes', 'download', envelopeId, '--dir', dir);
+      warn(`The documents of ${envelopeId} were not downloaded: ${messageOf(error)} Run \`${retry}\`.`);
+    }
+  }
+
+  async #run(line: string, delivery: Delivery): Promise<void> {
+    const { event, envelopeId } = delivery;
+    const env = {
+      ESIGN_DELIVERY_ID: delivery.deliveryId,
+      ESIGN_EVENT: event ?? '',
+      ESIGN_ENVELOPE_ID: envelopeId ?? '',
+    };
+    const { code, signal } = await runCommand(line, `${jsonText(deliveryLine(delivery))}\n`, env);
+    if (code !== 0)
+      this.#actions.warn(
+        `The command for ${event ?? 'an event'} exited with ${signal ?? code ?? 'an error'}.`,
+      );
+  }
+}

@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { configDir } from '../../kernel/files/paths.ts';
+import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
+import type { Context } from '../../session/context.ts';
+import type { ReceiverOptions } from '../receive/receiver.ts';
+
+/** How long to accept a secret whose create request has no response yet. */
+const UNBOUND_MS = 86_400_000;
+/** The maximum number of other envelopes' secrets to try, and of the bytes to hash with them. Anyone can send a delivery. */
+const OTHERS_TRIED = 100;
+const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;
+
+const NONE_STORED =
+  'No webhook secret is stored yet, so every delivery is refused. Create an envelope with --webhook-url, which stores one, or pass --secret-file.';
+const STORED_ONLY =
+  'Deliveries are accepted if they are signed with a webhook secret stored on this machine.';
+
+/**
+ * Returns a function that returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
+ * If the payload names no envelope, the latest stored ones. The notice says which secrets are accepted if none is given.
+ * @throws UsageError if a given secret is empty.
+ */
+export async function findListenSecrets(
+  files: readonly string[] | undefined,
+  context: Context,
+): Promise<{ secretsFor: ReceiverOptions['secretsFor']; notice: string | undefined }> {
+  const sources = [...(files ?? []), undefined];
+  const read = await Promise.all(sources.map((file) => readWebhookSecret(file, context.terminal)));
+  const given = read.filter((secret) => secret !== undefined);
+  const stored = storedSecrets(context.terminal);
+  const hasStored = (await stored()).all.length > 0;
+  const secretsFor: ReceiverOptions['secretsFor'] = async (envelopeId, bytes) => {
+    const { all, unbound, byEnvelope } = await stored();
+    const waiting = pending(unbound, context.session.clock.now());
+    if (envelopeId === null) {
+      const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
+      return { secrets: [...given, ...waiting, ...latest(all, tried).map(secretOf)], others: [] };
+    }
+    return {
+      secrets: [...given, ...(byEnvelope.get(envelopeId) ?? waiting)],
+      // Called for each invalid signature. The latest secrets are enough to explain a mistake.
+      get others() {
+        const others = latest(all, OTHERS_TRIED).filter((one) => one.envelopeId !== envelopeId);
+        return others.map(secretOf);
+      },
+    };
+  };
+  return { secretsFor, notice: given.length > 0 ? undefined : hasStored ? STORED_ONLY : NONE_STORED };
+}
+
+/** Returns the latest of the secrets with an envelope, newest first. */
+function latest(all: readonly WebhookSecret[], count: number): WebhookSecret[] {
+  return all
+    .slice(-count)
+    .filter((one) => one.envelopeId !== undefined)
+    .toReversed();
+}
+
+/** Returns secrets without an envelope. They may belong to one that is being created right now. */
+function pending(unbound: readonly WebhookSecret[], now: number): string[] {
+  return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
+}
+
+interface Stored {
+  all: readonly WebhookSecret[];
+  unbound: readonly WebhookSecret[];
+  byEnvelope: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Returns a function that returns the stored secrets, and reads them again if the file has changed. It checks the file for the deliveries
+ * of each turn of the event loop: an envelope's first one can arrive right after its secret was stored, at the same time as others.
+ */
+function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
+  const read = async () => {
+    const stored = sorted(await readWebhookSecrets(configDir()));
+    for (const { secret } of stored.all) terminal.redactor.add(secret);
+    return stored;
+  };
+  let known: { version: string | undefined; stored: Promise<Stored> } | undefined;
+  let isChecked = false;
+  return () => {
+    if (known !== undefined && isChecked) return known.stored;
+    isChecked = true;
+    setImmediate(() => {
+      isChecked = false;
+    });
+    const version = versionOf(`${configDir()}/webhook-secrets.json`);
+    if (known?.version === undefined || known.version !== version) {
+      const latest = { version, stored: read() };
+      known = latest;
+      latest.stored.catch(() => {
+        latest.version = undefined;
+      });
+    }
+    return known.stored;
+  };
+}
+
+/** Returns a text that changes with the file, or undefined if that can't be seen. Reading the file then reports the reason. */
+function versionOf(path: string): string | undefined {
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    return file === undefined ? 'missing' : `${file.ino} ${file.size} ${file.mtimeMs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function sorted(all: readonly WebhookSecret[]): Stored {
+  const byEnvelope = new Map<string, string[]>();
+  for (const { envelopeId, secret } of all)
+    if (envelopeId !== undefined) byEnvelope.set(envelopeId, [...(byEnvelope.get(envelopeId) ?? []), secret]);
+  return { all, unbound: all.filter((one) => one.envelopeId === undefined), byEnvelope };
+}
+
+function secretOf({ secret }: WebhookSecret): string {
+  return secret;
+}

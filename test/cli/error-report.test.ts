@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { errorText, reportOf } from '../../src/cli/error-report.ts';
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import {
+  BadResponseError,
+  NetworkError,
+  NoProfileError,
+  PartialError,
+  ServiceError,
+  StorageError,
+  UnexpectedStatusError,
+  UnknownOutcomeError,
+  UsageError,
+  WaitTimeoutError,
+} from '../../src/kernel/errors.ts';
+import { createRedactor } from '../../src/kernel/redaction.ts';
+import { anyText } from '../support/any-text.ts';
+
+const service = (code: string, status: number) => new ServiceError(code, 'm', { status });
+const plain = { json: false, redactor: createRedactor(), style: (_: string, text: string) => text };
+
+describe('exit codes', () => {
+  it.each([
+    [new UsageError('x'), 2],
+    [new NoProfileError('x'), 3],
+    [service('UNAUTHORIZED', 401), 3],
+    [service('FORBIDDEN', 403), 3],
+    [service('QUOTA_EXCEEDED', 403), 7],
+    [service('NOT_FOUND', 404), 4],
+    [service('INVALID_STATE', 400), 5],
+    [service('VALIDATION_ERROR', 400), 6],
+    [service('RATE_LIMITED', 429), 7],
+    [service('INTERNAL_ERROR', 500), 8],
+    [service('constructor', 400), 1],
+    [service('toString', 500), 8],
+    [service('BRAND_NEW', 404), 4],
+    [service('BRAND_NEW', 400), 1],
+    [service('BRAND_NEW', 418), 1],
+    [service('NOT_FOUND', 200), 4],
+    [new NetworkError('NETWORK', 'x', { maybeReceived: false }), 8],
+    [new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 8],
+    [new BadResponseError('x', { status: 200 }), 8],
+    [new UnknownOutcomeError('x'), 8],
+    [new StorageError('STORAGE_DENIED', 'x'), 9],
+    [new PartialError('x'), 10],
+    [new UnexpectedStatusError('x'), 11],
+    [new WaitTimeoutError('x'), 124],
+    [new Error('x'), 1],
+    ['thrown text', 1],
+  ])('maps %s to %i', (error, code) => {
+    expect(exitCodeOf(error)).toBe(code);
+  });
+});
+
+describe('the report of an error', () => {
+  const invalid = new ServiceError('VALIDATION_ERROR', 'Invalid body', {
+    status: 400,
+    details: { 'signers.0.role': ['no such role', 'pick one'] },
+  });
+
+  it('shows what failed, each detail with its field, and what to do next', () => {
+    const state = service('INVALID_STATE', 400);
+    state.subject = { kind: 'envelope', id: 'env_1' };
+    expect(errorText(state, plain)).toBe(
+      'Error: env_1: m (INVALID_STATE)\nCheck its status: `esign envelopes get env_1`.\n',
+    );
+    expect(errorText(invalid, plain)).toBe(
+      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nFix these values and run the command again. To see the request, add --debug.\n',
+    );
+  });
+
+  it('is one JSON line with all the facts', () => {
+    const line = errorText(invalid, { ...plain, json: true });
+    expect(line.trimEnd()).not.toContain('\n');
+    expect(JSON.parse(line)).toEqual({
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'Invalid body',
+        status: 400,
+        details: invalid.details,
+        hint: 'Fix these values and run the command again. To see the request, add --debug.',
+        exitCode: 6,
+      },
+    });
+  });
+
+  it('contains no part of a secret that would be at the end of a line', () => {
+    const secret = 'correct horse battery staple';
+    const redactor = createRedactor([secret]);
+    for (let before = 1; before < 100; before++) {
+      const error = new UsageError(`${'x'.repeat(before)} ${secret} is not a key.`);
+      expect(errorText(error, { ...plain, redactor })).not.toMatch(/horse|battery/);
+    }
+  });
+
+  it('never contains a stack, a raw control character, or a known secret, whatever the service returns', () => {
+    const secret = 'sk_live_canary_secret';
+    const redactor = createRedactor([secret]);
+    fc.assert(
+      fc.property(anyText, anyText, (before, after) => {
+        const error = new ServiceError('X', `${before}${secret}${after}`, {
+          status: 400,
+          details: { [before]: [secret + after] },
+        });
+        const text = errorText(error, { ...plain, redactor });
+        expect(text).not.toContain(secret);
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}]/u);
+        expect(errorText(error, { ...plain, redactor, json: true })).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('labels internal errors as bugs', () => {
+    expect(reportOf(new TypeError('x is undefined'))).toMatchObject({ code: 'UNEXPECTED', exitCode: 1 });
+  });
+});
