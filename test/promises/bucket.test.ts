@@ -46,10 +46,12 @@ describe('a bucket without a profile', () => {
 
   it('is read although a secret store added line breaks to its settings', async () => {
     bucket.put('a.pdf', pdf);
-    const broken = Object.entries({ ...bucket.env, ESIGN_BUCKET_REGION: 'eu-test-7' })
-      .filter(([name]) => name.startsWith('ESIGN_BUCKET'))
-      .map(([name, value]) => [name, `${value}\n`]);
-    const { code, stderr } = await download('a.pdf --dir breaks', Object.fromEntries(broken));
+    const { ESIGN_BUCKET: name = '', ESIGN_BUCKET_ENDPOINT: endpoint = '' } = bucket.env;
+    const { code, stderr } = await download('a.pdf --dir breaks', {
+      ESIGN_BUCKET: `${name}\n`,
+      ESIGN_BUCKET_ENDPOINT: `${endpoint}\n`,
+      ESIGN_BUCKET_REGION: 'eu-test-7\n',
+    });
     expect([code, stderr]).toEqual([0, '']);
   });
 
