@@ -58,7 +58,7 @@ export function withoutCredentials(message: string): Cause {
     };
   const hint = 'To see the reason, run the command of credential_process in ~/.aws/config.';
   // The command itself may contain a secret.
-  const [, output] = /^Command failed: .*\n([^]*)$/.exec(message) ?? [];
+  const [, output] = /^Command failed: [^\n]*\n(.*)$/s.exec(message) ?? [];
   if (output !== undefined) {
     const said = output.trim().replaceAll(/\s+/g, ' ').slice(0, LONGEST_OUTPUT);
     const why = `credential_process of the AWS profile ${profile ?? ''} failed`;
