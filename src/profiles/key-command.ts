@@ -46,17 +46,20 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
     child.on('error', (error) => reject(signal?.aborted ? signal.reason : failed(command, error.message)));
     child.on('close', (code, endedBy) => {
       const key = printed.trim();
+      const problem = problemOf(key);
       // A terminal sends SIGINT to the command and to this process, which may receive its own only after the command has ended.
       if (endedBy === 'SIGINT') reject(ctrlCPressed());
       else if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
-      else if (key === '') reject(failed(command, 'it printed no key'));
-      else {
-        const problem = keyProblem(key);
-        if (problem === undefined) resolve(key);
-        else reject(failed(command, `the key that it printed ${problem}`));
-      }
+      else if (problem !== undefined) reject(failed(command, problem));
+      else resolve(key);
     });
   });
+}
+
+function problemOf(printed: string): string | undefined {
+  if (printed === '') return 'it printed no key';
+  const problem = keyProblem(printed);
+  return problem && `the key that it printed ${problem}`;
 }
 
 function failed(command: string, why: string): UsageError {
