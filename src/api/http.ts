@@ -113,7 +113,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.responseBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
-      return interpret(raw, entry.rate, { ...request, url, baseUrl: options.baseUrl });
+      return interpret(raw, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;

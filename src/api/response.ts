@@ -76,22 +76,10 @@ function bodyOf(raw: RawResponse, url: string): unknown {
   return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
 }
 
-/** Lists that every account has, even if they are empty. */
-const LISTS = /^\/esign\/(?:envelopes|templates)(?:\?|$)/;
-
-interface Address {
-  method: string;
-  path: string;
-  url: string;
-  baseUrl: string;
-}
-
 /** Returns the body of a response. @throws ServiceError or BadResponseError for anything else than a success of the API. */
-export function interpret(raw: RawResponse, rate: RateLimit, address: Address): HttpResponse {
+export function interpret(raw: RawResponse, rate: RateLimit, url: string): HttpResponse {
   const { status } = raw;
-  const { url } = address;
   const body = bodyOf(raw, url);
-  if (status === 404 && address.method === 'GET' && LISTS.test(address.path)) throw noApi(address);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
@@ -118,15 +106,6 @@ export function interpret(raw: RawResponse, rate: RateLimit, address: Address): 
 /** Returns when a refused request may be sent again. While the window has room, its reset doesn't matter: another limit refused it. */
 function limitIn({ remaining, resetAt, retryAfterMs }: RateLimit): Partial<RateLimit> {
   return { resetAt: remaining ? undefined : resetAt, retryAfterMs };
-}
-
-/** The error for a base URL without the API. The most common cause is a base URL without its path. */
-function noApi({ baseUrl }: Address): BadResponseError {
-  const likely = `${new URL(baseUrl).origin}/api/v1`;
-  return new BadResponseError(`There is no API at ${baseUrl} (404).`, {
-    status: 404,
-    hint: baseUrl === likely ? 'Check the base URL: `esign profiles show`.' : `Did you mean ${likely}?`,
-  });
 }
 
 function redirected(raw: RawResponse, url: string): BadResponseError {

@@ -158,8 +158,8 @@ export function requireConnection(settings: Settings): {
   apiKey: NonNullable<Settings['apiKey']>;
 } {
   const hint = [
-    'Add a profile:    esign profiles add NAME --base-url URL',
-    'Try the sandbox:  esign sandbox start',
+    'Add a profile:    `esign profiles add NAME --base-url URL`',
+    'Try the sandbox:  `esign sandbox start`',
     'In scripts, set ESIGN_BASE_URL and ESIGN_API_KEY.',
   ].join('\n');
   if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });

@@ -66,7 +66,7 @@ export function refuseUnfinished({ unfinished }: KnownRows, { session, terminal 
   const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
   throw new UsageError(
     `${counted(unfinished.length, 'row')} in this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
-    { hint: `Resume it: \`${resumeCommand(first.run ?? '', terminal)}\`.` },
+    { run: first.run, hint: `Resume it: \`${resumeCommand(first.run ?? '', terminal)}\`.` },
   );
 }
 
