@@ -1,5 +1,4 @@
 import { messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
-import type { BucketSettings } from './connection.ts';
 
 /** Why the bucket can't be read, and the fix. */
 export interface Cause {
@@ -18,7 +17,7 @@ const KEYS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
 const NAMES = ['AWS_PROFILE', 'AWS_REGION', 'AWS_DEFAULT_REGION'];
 
 /** @throws StorageError if an AWS variable contains a space or a line break that a secret store may have added. */
-export function refuseBrokenVariables({ accessKeyId }: BucketSettings): void {
+export function refuseBrokenVariables({ accessKeyId }: { accessKeyId?: string | undefined }): void {
   const keys = accessKeyId === undefined ? KEYS : [];
   const broken =
     keys.find((name) => /[\s\p{Cc}]|^["']/u.test(process.env[name] ?? '')) ??
