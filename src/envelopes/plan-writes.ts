@@ -6,6 +6,7 @@ import {
   EsignError,
   ifFound,
   NetworkError,
+  NoApiError,
   type NothingToDoError,
   ServiceError,
   UsageError,
@@ -152,10 +153,14 @@ export async function planFor(
     envelope ??= await readIfAllowed(id, client, signal);
     return { id, envelope, ...(await plan({ ...envelope, id })) };
   } catch (error) {
-    const isOfAll = error instanceof NetworkError || (error instanceof ServiceError && error.status === 401);
-    if (!(error instanceof EsignError) || isOfAll) throw error;
+    if (!(error instanceof EsignError) || concernsAll(error)) throw error;
     return { id, envelope, kind: 'refuse', error };
   }
+}
+
+function concernsAll(error: EsignError): boolean {
+  if (error instanceof NetworkError || error instanceof NoApiError) return true;
+  return error instanceof ServiceError && error.status === 401;
 }
 
 /** Returns undefined if the key can't read envelopes. Some keys can only write. */

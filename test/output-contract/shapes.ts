@@ -22,7 +22,10 @@ const errorReport = z.object({
   status: z.nullable(count),
   details: z.nullable(z.record(z.string(), z.array(text))),
   hint: maybe,
+  next: z.array(text),
+  outcome: z.nullable(z.enum(['none', 'done', 'unknown'])),
   exitCode: count,
+  run: z.optional(text),
 });
 const error = z.object({ error: errorReport });
 const envelopeResult = z.union([

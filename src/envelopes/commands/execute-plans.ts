@@ -118,7 +118,7 @@ class OutcomeReport {
     const { terminal } = this.#context;
     if ('error' in outcome) {
       const { error } = outcome;
-      return { json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } };
+      return { json: { id, ok: false, error: reportOf(error, { isWrite: true }) }, failure: { label: id, error } };
     }
     if ('skipped' in outcome) return skippedItem(id, outcome.skipped, this.#context);
     const { envelope, signers } = outcome.done;
