@@ -9,8 +9,27 @@ import { FOLDER, words } from './shell.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Takes pictures of the web pages in a browser: the signing page, the inspector of `listen`, and pages in files. */
-export async function pagePictures(shell, baseUrl) {
+/** Takes pictures of the signing page and of the inspector of `listen`. */
+export function pagePictures(shell, baseUrl) {
+  return withPage({ width: 1280, height: 800 }, async (page) => {
+    await page.setViewportSize({ width: 1280, height: 680 });
+    await signingPicture(page, shell, baseUrl);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await inspectorPicture(page, shell);
+  });
+}
+
+/** Takes a picture of the page of a report on everything in the sandbox. */
+export function reportPicture(shell) {
+  return withPage({ width: 1000, height: 1150 }, async (page) => {
+    await shell.esign`report --html report.html`;
+    await page.goto(`file://${join(shell.home, 'report')}.html`);
+    const { y } = await page.getByRole('heading', { name: 'Time to complete' }).boundingBox();
+    await page.screenshot({ path: join(FOLDER, 'report.png'), clip: { x: 0, y: 0, width: 1000, height: y } });
+  });
+}
+
+async function withPage(viewport, work) {
   if (!existsSync(CHROMIUM)) {
     process.stderr.write('Chromium is not installed; pictures of web pages are not updated.\n');
     return;
@@ -20,11 +39,7 @@ export async function pagePictures(shell, baseUrl) {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    await signingPicture(page, shell, baseUrl);
-    await inspectorPicture(page, shell);
-    await page.setViewportSize({ width: 1000, height: 1150 });
-    await filePictures(page, shell);
+    await work(await browser.newPage({ viewport }));
   } finally {
     await browser.close();
   }
@@ -65,13 +80,9 @@ async function drawSignature(page) {
   await page.mouse.up();
 }
 
-/** Sends deliveries of every kind: forwarded immediately, forwarded on the second attempt, and refused. */
+/** Sends a delivery that is refused, then those of an envelope, which are forwarded. */
 async function inspectorPicture(page, shell) {
-  let asked = 0;
-  const target = createServer((_, response) => {
-    asked++;
-    response.writeHead(asked === 5 ? 500 : 200).end('ok');
-  });
+  const target = createServer((_, response) => response.end('ok'));
   await new Promise((resolve) => target.listen(0, '127.0.0.1', resolve));
   await writeFile(join(shell.home, 'secret'), 'whsec_0123456789abcdef');
   await writeFile(join(shell.home, 'another'), 'another-secret-0123456789');
@@ -82,16 +93,15 @@ async function inspectorPicture(page, shell) {
   try {
     const [ready] = await once(createInterface({ input: listen.stdout }), 'line');
     const { url, inspectorUrl } = JSON.parse(ready);
+    const refused = shell.esign`events trigger declined --to ${url} --secret-file another`;
+    // It fails, because the listener refuses it.
+    await refused.catch(() => undefined);
     const people = ['Łukasz Řehoř <lukasz@example.com>', 'Νίκος Βασιλείου <nikos@example.com>'];
     const signers = people.flatMap((signer) => ['--signer', `${signer};role=Signer`]);
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
     const id = await shell.esign`envelopes create --template tmpl_nda --send -q ${hook} ${signers}`;
     await shell.esign`sandbox sign ${id} --all`;
     await page.goto(inspectorUrl);
-    await page.getByText('6 deliveries').waitFor();
-    const refused = shell.esign`events trigger declined --to ${url} --secret-file another`;
-    // It fails, because the listener refuses it.
-    await refused.catch(() => undefined);
     await page.getByText('7 deliveries').waitFor();
     const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
     await rows.filter({ hasText: 'envelope.signed' }).first().click();
@@ -103,11 +113,4 @@ async function inspectorPicture(page, shell) {
     listen.kill();
     target.close();
   }
-}
-
-/** The page of a report on everything in the sandbox. */
-async function filePictures(page, shell) {
-  await shell.esign`report --html report.html`;
-  await page.goto(`file://${join(shell.home, 'report')}.html`);
-  await page.screenshot({ path: join(FOLDER, 'report.png') });
 }

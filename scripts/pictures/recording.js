@@ -6,18 +6,18 @@ import { FOLDER, flushed, words } from './shell.js';
 import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 
 const COLUMNS = 100;
-const ROWS = 16;
-const KEY_MS = 28;
+const ROWS = 18;
+const KEY_MS = 20;
 /** The longest pause shown within a command. */
 const MAX_PAUSE_MS = 700;
 /** How long the result of a command is shown before the next one is typed. */
-const READ_MS = 1_800;
-const LAST_FRAME_MS = 4_000;
+const READ_MS = 1_500;
+const LAST_FRAME_MS = 3_000;
 const SAMPLE_MS = 30;
 const TITLE =
-  'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
+  'esign from start to finish: send a document, sign it in the sandbox, then download and verify the signed PDF';
 
-/** Records the five-minute tour, from sending to verified documents, as an animated SVG. */
+/** Records a tour, from sending to verified documents, as an animated SVG. */
 export async function recordTour(shell) {
   const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
   const frames = [];
@@ -28,41 +28,37 @@ export async function recordTour(shell) {
     if (last?.lines.join('\n') === lines.join('\n')) last.ms = Math.min(last.ms + ms, MAX_PAUSE_MS);
     else frames.push({ lines, ms });
   };
-  /** Types a command, runs it to its end, and shows its result. `meanwhile` is called while the command is running. */
-  const run = async (line, meanwhile) => {
+  /** Types a command, runs it to its end, and shows its result. */
+  const run = async (line) => {
     terminal.write('\u001b[2m$\u001b[0m ');
     for (const key of commandLine(line)) {
       terminal.write(key);
       await take(KEY_MS);
     }
     terminal.write('\r\n');
-    const done = Promise.all([shell.run(terminal, line, ROWS).ended, meanwhile?.()]);
-    const isRunning = () => Promise.race([done.then(() => false), setTimeout(SAMPLE_MS, true)]);
+    const { ended } = shell.run(terminal, line, ROWS);
+    const isRunning = () => Promise.race([ended.then(() => false), setTimeout(SAMPLE_MS, true)]);
     while (await isRunning()) await take(SAMPLE_MS);
     await take(0);
     frames.at(-1).ms += READ_MS;
   };
-  const people = ['Ada <ada@example.com>;role=Landlord', 'Li <li@example.com>;role=Tenant'];
-  await run(words`templates list`);
-  await run(
-    words`envelopes create --template tmpl_lease --send ${people.flatMap((signer) => ['--signer', signer])}`,
+  terminal.write(
+    '\u001b[2m# Send a document, sign it in the sandbox, and download the signed PDF\u001b[0m\r\n',
   );
+  await take(READ_MS);
+  await run(words`envelopes create --template tmpl_nda --send --signer ${'Ada Lovelace <ada@example.com>'}`);
   const [id] = (await shell.esign`envelopes list -q`).split('\n');
-  // Clears the screen.
-  terminal.write('\u001b[2J\u001b[H');
-  await take(KEY_MS);
-  await run(words`envelopes watch ${id} --interval 500ms`, async () => {
-    await shell.esign`sandbox sign ${id}`;
-    await setTimeout(1_200);
-    await shell.esign`sandbox sign ${id}`;
-  });
+  await run(words`sandbox sign ${id}`);
   await run(words`envelopes download ${id}`);
   await run(words`documents verify`);
   frames.at(-1).ms += LAST_FRAME_MS;
   await writeFile(join(FOLDER, 'tour.svg'), filmOf(frames));
 }
 
-/** Puts the screens side by side on a strip that moves behind the window. Each distinct line is drawn only once. */
+/**
+ * Puts the screens side by side on a strip that moves behind the window. Each distinct line is drawn only once. Without
+ * animation, the last screen is shown.
+ */
 function filmOf(frames) {
   const width = widthOf(COLUMNS);
   const ids = new Map();
@@ -86,10 +82,10 @@ function filmOf(frames) {
     '<style>',
     `@keyframes play{${steps.join('')}}`,
     `.film{animation:play ${(total / 1000).toFixed(1)}s steps(1,end) infinite}`,
-    `@media (prefers-reduced-motion:reduce){.film{animation:none;transform:translateX(${end}px)}}`,
+    '@media (prefers-reduced-motion:reduce){.film{animation:none}}',
     '</style>',
     `<defs>${[...ids].map(([line, id]) => `<g id="${id}">${line}</g>`).join('\n')}</defs>`,
-    `<g class="film">${screens.join('\n')}</g>`,
+    `<g class="film" transform="translate(${end} 0)">${screens.join('\n')}</g>`,
   ]);
 }
 

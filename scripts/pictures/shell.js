@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
 /** Calls `work` with a shell that has a new home folder and a sandbox. */
 export async function withShell(work) {
   const shell = new Shell(await mkdtemp(join(tmpdir(), 'esign-pictures-')));
-  const sandbox = shell.start(words`sandbox start --ephemeral --port 0 --json`);
+  const sandbox = shell.start(words`sandbox start --data sandbox --port 0 --json`);
   try {
     const [ready] = await once(sandbox.stdout, 'data');
     await work(shell, JSON.parse(ready).baseUrl);

@@ -13,6 +13,9 @@ export interface RateWindowOptions {
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 
+/** How much of the window some work leaves to others, and how long it may wait. */
+type Pace = Pick<RateWindowOptions, 'reserve' | 'maxWaitMs'>;
+
 /** The state of the window, for estimates. */
 export interface RateReading {
   limit: number;
@@ -25,6 +28,8 @@ export interface RateReading {
 const MARGIN_MS = 100;
 /** The most that is added to a pause, so that several processes don't all continue at the same moment. */
 const JITTER_MS = 1_000;
+/** The pause after a refusal without Retry-After while the window has room. */
+const BURST_PAUSE_MS = 1_000;
 /** Resets closer together than this are the same reset. */
 const SAME_RESET_MS = 1_000;
 /** The share of what is free that may be in flight. The rest is for requests of others that no header shows yet. */
@@ -37,7 +42,8 @@ const SHARE_IN_FLIGHT = 0.5;
  */
 export class RateWindow {
   readonly #options: RateWindowOptions;
-  #pace: { reserve: number; maxWaitMs: number };
+  /** The paces of all work in progress. The largest reserve and the longest wait of them apply. */
+  readonly #paces: Set<Pace>;
   #state: { limit: number; remaining: number; resetAt: number } | undefined;
   #inFlight = 0;
   /** Responses have no rate-limit headers. */
@@ -49,20 +55,17 @@ export class RateWindow {
 
   constructor(options: RateWindowOptions) {
     this.#options = options;
-    this.#pace = options;
+    this.#paces = new Set([options]);
   }
 
   /** Runs `work` with at least this reserve and a longest wait of at least this. A longest wait of 0 (--no-wait) stays 0. */
-  async withReserve<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
-    const before = this.#pace;
-    this.#pace = {
-      reserve: Math.max(before.reserve, pace.reserve),
-      maxWaitMs: before.maxWaitMs === 0 ? 0 : Math.max(before.maxWaitMs, pace.maxWaitMs),
-    };
+  async withReserve<T>(pace: Pace, work: () => Promise<T>): Promise<T> {
+    const own = { ...pace };
+    this.#paces.add(own);
     try {
       return await work();
     } finally {
-      this.#pace = before;
+      this.#paces.delete(own);
     }
   }
 
@@ -101,8 +104,8 @@ export class RateWindow {
   #take({ limit, remaining, resetAt, retryAfterMs }: RateLimit, isRefused: boolean): void {
     const now = this.#options.clock.now();
     // A gateway may limit short bursts while the window has room.
-    if (isRefused && retryAfterMs !== undefined)
-      this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
+    if (isRefused && (retryAfterMs !== undefined || remaining !== 0))
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + (retryAfterMs ?? BURST_PAUSE_MS));
     if (
       limit === undefined ||
       remaining === undefined ||
@@ -114,11 +117,10 @@ export class RateWindow {
     }
     this.#isUnlimited = false;
     const state = this.#current();
-    const left = isRefused && retryAfterMs === undefined ? 0 : remaining;
     if (state === undefined || resetAt >= state.resetAt + SAME_RESET_MS)
-      this.#state = { limit, remaining: left, resetAt };
+      this.#state = { limit, remaining, resetAt };
     // Responses arrive in any order; the lowest number is the latest one.
-    else if (resetAt > state.resetAt - SAME_RESET_MS) state.remaining = Math.min(state.remaining, left);
+    else if (resetAt > state.resetAt - SAME_RESET_MS) state.remaining = Math.min(state.remaining, remaining);
   }
 
   /** Returns the window that responses have shown, unless it has ended. */
@@ -129,7 +131,16 @@ export class RateWindow {
 
   #free({ limit, remaining }: { limit: number; remaining: number }): number {
     // A reserve never keeps a window from being used at all.
-    return remaining - Math.min(limit - 1, Math.ceil(limit * this.#pace.reserve));
+    return remaining - Math.min(limit - 1, Math.ceil(limit * this.#reserve()));
+  }
+
+  #reserve(): number {
+    return Math.max(...[...this.#paces].map(({ reserve }) => reserve));
+  }
+
+  #maxWaitMs(): number {
+    if (this.#options.maxWaitMs === 0) return 0;
+    return Math.max(...[...this.#paces].map(({ maxWaitMs }) => maxWaitMs));
   }
 
   #mostInFlight(): number {
@@ -150,7 +161,7 @@ export class RateWindow {
   async #waitUntil(end: number, signal?: AbortSignal): Promise<void> {
     const { clock, onWait, random } = this.#options;
     const ms = Math.max(0, end - clock.now());
-    if (ms > this.#pace.maxWaitMs + MARGIN_MS) throw rateLimitReached(end);
+    if (ms > this.#maxWaitMs() + MARGIN_MS) throw rateLimitReached(end);
     if (this.#pause === undefined) {
       const whole = ms + random() * JITTER_MS;
       onWait?.({ ms: whole, error: rateLimitReached(end) });

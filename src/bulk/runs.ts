@@ -213,6 +213,25 @@ export async function readRunIfHere(root: string, id: string): Promise<RunState 
   return state();
 }
 
+/** The envelopes that one process created or sent for a run, and when it began (ms); the first one began with the run. */
+export interface RunSession {
+  since: number;
+  envelopeIds: Set<string>;
+}
+
+/** Returns what each process that worked on a run did, in order. Empty if the run isn't on this machine. */
+export async function sessionsOf(root: string, id: string): Promise<RunSession[]> {
+  const sessions: RunSession[] = [];
+  if (!RUN_ID.test(id)) return sessions;
+  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
+    if (entry.type === 'run') sessions.push({ since: 0, envelopeIds: new Set() });
+    if (entry.type === 'resumed') sessions.push({ since: entry.at, envelopeIds: new Set() });
+    const isOwn = entry.type === 'done' || (entry.type === 'created' && entry.adopted !== true);
+    if (isOwn) sessions.at(-1)?.envelopeIds.add(entry.id);
+  });
+  return sessions;
+}
+
 /** Builds the state of a run from the entries of its journal. It is undefined if the journal is missing. */
 function stateReader() {
   let read: RunState | undefined;

@@ -2,7 +2,8 @@ import type { Envelope } from '../api/schemas.ts';
 import { markerOf } from '../catalog/markers.ts';
 import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { findSigners } from './named-signer.ts';
-import { byPrecedence, replacedBy } from './replace/find-replacement.ts';
+import { byPrecedence } from './precedence.ts';
+import { replacedBy } from './replace/find-replacement.ts';
 
 /** Why envelopes of a selection are left out of an action, by ID. */
 type Reasons = Map<string, string>;

@@ -56,6 +56,11 @@ export function counted(amount: number, noun: string): string {
   return `${grouped(amount)} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
+/** Formats a number of people: `1 person`, `2 people`. */
+export function countedPeople(count: number): string {
+  return `${grouped(count)} ${count === 1 ? 'person' : 'people'}`;
+}
+
 /** Formats a whole number with commas between thousands. Intl would take several milliseconds on first use. */
 export function grouped(amount: number): string {
   return String(amount).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -37,3 +37,13 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Returns the value with the members of its objects in the order of their names, so that equal values have equal texts. */
+export function canonical(value: unknown): unknown {
+  if (isList(value)) return value.map(canonical);
+  if (!isRecord(value)) return value;
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, member]) => [name, canonical(member)]);
+}

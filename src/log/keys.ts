@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { canonical } from '../kernel/json.ts';
 
 /** The number of hexadecimal digits of a key or a content: 96 bits. */
 export const KEY_DIGITS = 24;
@@ -40,16 +41,10 @@ export function bodyHashOf(
 ): string {
   const { metadata, webhookSecret: _, ...rest } = body;
   const { [requestIdKey]: _id, ...others } = metadata ?? {};
-  return digest([2, sorted(rest), sorted(others)]);
+  return digest([3, rest, others]);
 }
 
-/** Returns the members in the order of their names, so that equal objects have equal texts. */
-function sorted(value: object): [string, unknown][] {
-  return Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
-function digest(value: unknown): string {
-  return hash('sha256', JSON.stringify(value)).slice(0, KEY_DIGITS);
+/** Returns a hash of a JSON value, whatever the order of its members. In a list, missing values count as null. */
+export function digest(value: unknown): string {
+  return hash('sha256', JSON.stringify(canonical(value))).slice(0, KEY_DIGITS);
 }

@@ -46,18 +46,24 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
 
 /**
  * Stores a secret under the request ID before the envelope is created, and adds the envelope's ID later. If the secret were lost,
- * the envelope's deliveries couldn't be verified.
+ * the envelope's deliveries couldn't be verified. Returns the stored secret, and whether it is new: the first one of a request ID
+ * stays, because another process may have sent it already.
  * @throws UsageError if it can't be written.
  */
-export async function saveWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
+export async function saveWebhookSecret(
+  folder: string,
+  entry: WebhookSecret,
+): Promise<{ secret: string; isNew: boolean }> {
+  let earlier: WebhookSecret | undefined;
   try {
     await update(folder, (secrets) => {
-      const others = secrets.filter(
-        ({ requestId, baseUrl }) => requestId !== entry.requestId || baseUrl !== entry.baseUrl,
-      );
+      const isSame = (one: WebhookSecret) =>
+        one.requestId === entry.requestId && one.baseUrl === entry.baseUrl;
+      earlier = secrets.find(isSame);
+      const others = secrets.filter((one) => !isSame(one));
       const old = others.slice(0, -ALWAYS_KEPT);
       const kept = old.filter(({ createdAt }) => createdAt > entry.createdAt - RETENTION_MS);
-      return [...kept, ...others.slice(-ALWAYS_KEPT), entry];
+      return [...kept, ...others.slice(-ALWAYS_KEPT), { ...entry, secret: earlier?.secret ?? entry.secret }];
     });
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -66,6 +72,7 @@ export async function saveWebhookSecret(folder: string, entry: WebhookSecret): P
       hint: 'Provide one with --webhook-secret-file, or use a different folder with ESIGN_CONFIG_DIR.',
     });
   }
+  return { secret: earlier?.secret ?? entry.secret, isNew: earlier === undefined };
 }
 
 /** Removes the secret of a request ID for which no envelope was created. */

@@ -128,7 +128,7 @@ export interface SandboxFaults {
   /** A document is missing from the bucket for `ms` or for a number of `reads`. */
   missingObject?: (DocumentFault & { ms?: number | undefined; reads?: number | undefined }) | undefined;
   /** A sealed document in the bucket is tampered with; docs/sandbox.md lists the values of `how`. */
-  tamperedPaper?: (DocumentFault & { how: string }) | undefined;
+  tamperedDocument?: (DocumentFault & { how: string }) | undefined;
   webhooks?:
     | {
         drop?: EventFault | undefined;

@@ -263,6 +263,7 @@ class Listener {
 
   /** Waits for open forwards and reports what is left. */
   async #stop(): Promise<void> {
+    for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy]) warning.end();
     if (this.#failures > 0) this.#warn(`${deliveriesText(this.#failures)} rejected with 500.`);
     if (this.#forwarding.queue.pending > 0)
       this.#channel.push({

@@ -98,7 +98,24 @@ describe('a window', () => {
     await Promise.resolve();
   });
 
-  it('pauses once for all requests after a refusal with Retry-After, while the window has room', async () => {
+  it('leaves the largest reserve of all work in progress, in whatever order it ends', async () => {
+    const service = new Service(100, 60_000);
+    const window = service.window({ reserve: 0 });
+    await sendAll(service, window, 1);
+    const ends: (() => void)[] = [];
+    const work = (reserve: number) =>
+      window.withReserve({ reserve, maxWaitMs: 0 }, () => new Promise<void>((end) => ends.push(end)));
+    const [first, second] = [work(0.5), work(0.2)];
+    expect(window.reading()?.free).toBe(49);
+    ends[0]?.();
+    await first;
+    expect(window.reading()?.free).toBe(79);
+    ends[1]?.();
+    await second;
+    expect(window.reading()?.free).toBe(99);
+  });
+
+  it('pauses once for all requests after a refusal while the window has room, with and without Retry-After', async () => {
     const waits: number[] = [];
     const service = new Service(1_000, 900_000);
     const window = service.window({ onWait: ({ ms }) => waits.push(ms) });
@@ -106,7 +123,10 @@ describe('a window', () => {
     await window.acquire();
     window.observe({ ...service.answer().rate, retryAfterMs: 2_000 }, true);
     await sendAll(service, window, 20);
-    expect(waits).toEqual([2_500]);
+    await window.acquire();
+    window.observe(service.answer().rate, true);
+    await sendAll(service, window, 20);
+    expect(waits).toEqual([2_500, 1_500]);
   });
 
   it('fails instead of waiting longer than it may', async () => {

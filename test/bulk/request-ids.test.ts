@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
+import { contentOf, createKey } from '../../src/log/keys.ts';
+import type { LogRecord } from '../../src/log/records.ts';
+import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { Runs } from './rig.ts';
 
 let runs: Runs;
@@ -59,6 +62,63 @@ describe('a request ID in the file', () => {
     expect(ending).toEqual({ kind: 'finished' });
     expect(results[0]).toMatchObject({ status: 'EXISTING', envelopeId: 'env_1' });
     expect(live().filter(({ metadata }) => metadata.esignRequestId === 'own-1')).toHaveLength(1);
+  });
+
+  it.each([
+    ['begins', 'another'],
+    ['begins again', 'first'],
+  ])('waits for another process whose create %s after the search', async (_, id) => {
+    const { client, memory } = connected();
+    const { service } = runs;
+    const attempt = (write: string): LogRecord => {
+      const { time } = service.clock;
+      return {
+        type: 'intent',
+        id: write,
+        at: new Date(time).toISOString(),
+        until: new Date(time + 30_000).toISOString(),
+        serviceAt: new Date(time).toISOString(),
+        key: createKey(client.baseUrl, 'own-2'),
+        content: contentOf(contentOfRow(2)),
+        action: 'create',
+        effect: 'mails',
+        envelopeIds: [],
+        requestId: 'own-2',
+        user: 'bo',
+        profile: null,
+        baseUrl: client.baseUrl,
+        command: 'envelopes create',
+      };
+    };
+    const run = await runs.begin(2, 'two-step', { requestIds: true });
+    if (id === 'first') await memory.append([attempt('first')]);
+    const before = service.counts.looks;
+    let absent = 0;
+    let hasBegun = false;
+    const watched: WriteMemory = {
+      place: memory.place,
+      append: (records) => {
+        absent += records.filter(({ type }) => type === 'absent').length;
+        return memory.append(records);
+      },
+      async find(hashes) {
+        // The run has read the list, and looks into the log before it creates row 2.
+        if (service.counts.looks > before && !hasBegun) {
+          hasBegun = true;
+          await memory.append([attempt(id)]);
+          service.behavior = { list: putOnce };
+        }
+        return memory.find(hashes);
+      },
+    };
+    function putOnce() {
+      service.behavior = {};
+      service.put({ metadata: { esignRequestId: 'own-2' }, status: 'SENT' });
+      return undefined;
+    }
+    const { results } = await runs.work(run, { memory: watched });
+    expect(results[1]).toMatchObject({ status: 'EXISTING', error: null });
+    expect([hasBegun, absent, service.stored.length]).toEqual([true, 0, 2]);
   });
 
   it('is refused for other content that only the service knows, even if the list shows it late', async () => {

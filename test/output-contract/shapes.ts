@@ -22,7 +22,10 @@ const errorReport = z.object({
   status: z.nullable(count),
   details: z.nullable(z.record(z.string(), z.array(text))),
   hint: maybe,
+  next: z.array(text),
+  outcome: z.nullable(z.enum(['none', 'done', 'unknown'])),
   exitCode: count,
+  run: z.optional(text),
 });
 const error = z.object({ error: errorReport });
 const envelopeResult = z.union([
@@ -92,7 +95,7 @@ const evidence = z.object({
   status: maybe,
   dir: text,
   page: text,
-  papers: z.array(file),
+  documents: z.array(file),
   missing: z.array(z.object({ what: text, why: text })),
   webhooks: count,
   reminders: count,
@@ -306,7 +309,7 @@ const lateSigner = z.object({
   waitingMs: count,
   usual: z.object({
     percentileMs: count,
-    basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
+    basis: z.enum(['template', 'account', 'default', 'fixed']),
     samples: count,
   }),
   opened: z.nullable(z.literal(true)),

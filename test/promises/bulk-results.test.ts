@@ -135,6 +135,8 @@ describe('bulk status', () => {
       const unknown = await home.run([...words, '--json']);
       expect([words, unknown.code, reportedError(unknown).code]).toEqual([words, 4, 'NOT_FOUND']);
     }
+    for (const words of [argv`envelopes list`, argv`late`, argv`find a`])
+      expect(await home.json([...words, '--run', 'run-20200101-0-a'])).toEqual([]);
   });
 });
 

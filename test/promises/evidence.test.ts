@@ -70,13 +70,13 @@ describe('the evidence of a completed envelope', () => {
       'envelope.json',
       'evidence.html',
       'log.jsonl',
-      'papers.json',
+      'documents.json',
       'reminders.jsonl',
       'webhooks.jsonl',
     ];
     expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...documents, ...others].sort());
     expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json`envelopes get ${id}`);
-    expect(parseJson(await read('all', 'papers.json'))).toMatchObject([
+    expect(parseJson(await read('all', 'documents.json'))).toMatchObject([
       {
         what: 'signed',
         name: `${id}.signed.pdf`,

@@ -144,7 +144,7 @@ describe('listen', () => {
     await listener.stop();
   });
 
-  it('ignores a trailing slash, and reports what arrives elsewhere, once', async () => {
+  it('ignores a trailing slash, and reports what arrives elsewhere once, and at the end', async () => {
     const [listener, url] = await listen('--no-verify');
     await listener.object();
     for (const path of ['/hooks\u001b[31m', '/', '/hooks'])
@@ -156,7 +156,9 @@ describe('listen', () => {
     expect(await post(`${url}/?a=b`, payload('env_slash'))).toBe(200);
     expect(await listener.object()).toMatchObject({ type: 'delivery', envelopeId: 'env_slash' });
     await listener.stop();
-    expect(await listener.stderr).not.toContain('\u001b');
+    const shown = await listener.stderr;
+    expect(shown).toContain('2 requests, such as to /hooks, were refused with 404.');
+    expect(shown).not.toContain('\u001b');
   });
 
   it('exits with 2 if the port is in use or an option is invalid', async () => {

@@ -57,6 +57,22 @@ describe('the log of writes', () => {
     expect([entry?.envelopeIds].flat().sort()).toEqual(ids.sort());
   });
 
+  it('shows with each part of a run only the envelopes of that part', async () => {
+    await writeFile(home.path('rows.csv'), 'email\nx@b.cd\n');
+    await home.run`bulk create rows.csv --template tmpl_nda --send --yes`;
+    await writeFile(home.path('rows.csv'), 'email\nx@b.cd\ny@b.cd\nz@b.cd\n');
+    const idsIn = ({ stdout }: { stdout: string }) =>
+      jsonLines(stdout).flatMap((line) =>
+        isRecord(line) && line.status !== 'EXISTING' ? [line.envelopeId] : [],
+      );
+    const first = idsIn(
+      await home.run`bulk create rows.csv --template tmpl_nda --send --first 1 --yes --json`,
+    );
+    const rest = idsIn(await home.run`bulk resume --yes --json`);
+    expect([first.length, rest.length]).toEqual([1, 1]);
+    expect((await entries()).slice(-2).map(({ envelopeIds }) => envelopeIds)).toEqual([first, rest]);
+  });
+
   it('includes writes of api, and has no address in the ID of a request', async () => {
     const signers = [{ email: 'a@b.cd', name: 'A' }];
     const body = { templateId: 'tmpl_nda', signers, metadata: { esignRequestId: 'a@b.cd' } };

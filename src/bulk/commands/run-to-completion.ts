@@ -51,6 +51,7 @@ export async function runToCompletion(
   const { id, mode } = run.state.head;
   const endInLog = (await work.client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
+  const drafts = new Set(run.state.rows('created'));
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
     return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
@@ -78,28 +79,31 @@ export async function runToCompletion(
     });
   } finally {
     progress.end();
-    await endInLog(runEndOf(run.state, before, ending));
+    await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
     await run.close();
   }
   reportEnding(run, ending, before, context.terminal);
 }
 
-/** Returns the end of a run's entry in the log. Rows that were finished `before` belong to earlier entries. */
-function runEndOf(state: RunState, before: ReadonlySet<number>, ending: Ending | undefined): RunEnd {
-  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.has(row));
-  const [created, done, failed] = [[...state.rows('created')], own('done'), own('failed')];
-  const envelopeIds = [...created, ...done, ...failed].flatMap((row) => state.idOf(row) ?? []);
+/** Returns the end of this process's entry in the log. Rows that were finished before, and drafts, belong to earlier entries. */
+function runEndOf(
+  state: RunState,
+  before: { finished: ReadonlySet<number>; drafts: ReadonlySet<number> },
+  ending: Ending | undefined,
+): RunEnd {
+  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.finished.has(row));
+  const [done, failed] = [own('done'), own('failed')];
+  const created = [...state.rows('created'), ...done].filter((row) => !before.drafts.has(row));
   const [firstFailed = 0] = failed;
   const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
   const isCut = ending === undefined || ending.kind === 'interrupted';
   const isUnknown = ending === undefined || state.count('maybe') > 0;
   return {
-    outcome: isUnknown ? 'unknown' : envelopeIds.length === 0 ? 'refused' : 'done',
+    outcome: isUnknown ? 'unknown' : created.length + done.length === 0 ? 'refused' : 'done',
     error: stop ?? (isCut ? 'INTERRUPTED' : (state.errorOf(firstFailed)?.code ?? null)),
-    envelopeIds,
     counts: {
       rows: state.head.total,
-      created: created.length + done.length,
+      created: created.length,
       sent: state.head.mode === 'draft' ? 0 : done.length,
       failed: failed.length,
     },
@@ -130,7 +134,7 @@ function reportEnding(
   const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
-  if (ending.kind === 'stopped') throw stopped(ending.error, resume);
+  if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
   reportProblems(state, failed.length, ending.kind === 'paused');
@@ -151,15 +155,16 @@ function reportProblems(state: RunState, failed: number, isPaused: boolean): voi
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
       : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
-  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint });
+  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
 }
 
-function stopped(error: Error, resume: string): Error {
+function stopped(error: Error, run: string, resume: string): Error {
   if (!(error instanceof EsignError)) return error;
   const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
   return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
     cause: error,
     hint,
+    run,
   });
 }
 
@@ -167,6 +172,7 @@ function stopped(error: Error, resume: string): Error {
 function journalGone(error: Error, id: string): StoppedError {
   return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
     cause: error,
+    run: id,
     hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts, and send the list of \`esign bulk roster FILE --template ID --missing\`.`,
   });
 }

@@ -12,14 +12,18 @@ import type { RunState } from '../run-state.ts';
  * @throws ServiceError NOT_FOUND if neither exists; UsageError if `last` finds no run, or the run belongs to another service.
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
+  const run = await runFilter(name, context);
+  if (run.envelopeIds === undefined && !(await hasEnvelopes(run, context))) throw unknownRunError(run.id);
+  return run;
+}
+
+/** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
+export async function runFilter(name: string, context: Context): Promise<SelectedRun> {
   const { lastRun } = await import('../run-list.ts');
   const id = name === 'last' ? await lastRun(runsDir()) : name;
   if (id === undefined) throw noRunsError();
   const state = await runOnThisMachine(id, context);
-  if (state !== undefined) return { id, envelopeIds: state.envelopeIds() };
-  const run = { id, envelopeIds: undefined };
-  if (!(await hasEnvelopes(run, context))) throw unknownRunError(id);
-  return run;
+  return { id, envelopeIds: state?.envelopeIds() };
 }
 
 /**

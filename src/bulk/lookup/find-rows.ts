@@ -1,6 +1,7 @@
 import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { msUntilCertain } from '../../envelopes/earlier-create.ts';
+import { byPrecedence } from '../../envelopes/precedence.ts';
 import { hasSameContent } from '../../envelopes/same-content.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
@@ -234,11 +235,5 @@ async function chooseEnvelope(
   const { state } = session.run;
   const known = state.isUnchecked(row) ? undefined : left.find(({ id }) => id === state.idOf(row));
   const canceled = fresh.find((envelope) => !isOf(state.head.id, envelope));
-  return sent.sort(byAge)[0] ?? known ?? left.sort(byAge)[0] ?? canceled;
-}
-
-function byAge(a: Envelope, b: Envelope): number {
-  const [at, bt] = [Date.parse(a.createdAt ?? ''), Date.parse(b.createdAt ?? '')];
-  if (at !== bt && !Number.isNaN(at) && !Number.isNaN(bt)) return at - bt;
-  return a.id < b.id ? -1 : 1;
+  return sent.toSorted(byPrecedence)[0] ?? known ?? left.toSorted(byPrecedence)[0] ?? canceled;
 }

@@ -1,5 +1,5 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { selectedRun } from '../../bulk/commands/selected-run.ts';
+import { runFilter } from '../../bulk/commands/selected-run.ts';
 import {
   booleanFlag,
   durationFlag,
@@ -49,12 +49,12 @@ export const selectionFlags = inGroup('FILTER', {
 export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
 
 /**
- * Returns the selection described by the flags. Call it before the client is created, because a run determines the profile.
- * @throws ServiceError NOT_FOUND for a run that is neither on this machine nor in any envelope's metadata.
+ * Returns the selection described by the flags. Call it before the client is created, because a run determines the profile. An
+ * unknown run selects no envelopes.
  */
 export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
   const filters = filtersOf(flags);
-  return { ...filters, run: flags.run === undefined ? undefined : await selectedRun(flags.run, context) };
+  return { ...filters, run: flags.run === undefined ? undefined : await runFilter(flags.run, context) };
 }
 
 /** Returns the selection described by flags other than `--run`, and by the words of a search. */

@@ -1,5 +1,7 @@
+import { countedPeople } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
+import { accountInWords } from '../../profiles/account-in-words.ts';
 import type { Context } from '../../session/context.ts';
 
 export interface ConfirmationOptions {
@@ -14,6 +16,19 @@ export interface ConfirmationOptions {
 /** Returns true if the user can be asked on stdin, or on the controlling terminal if stdin was used for something else. */
 export function canAsk(terminal: Terminal, fromStdin = false): boolean {
   return fromStdin ? terminal.canAskPastStdin : terminal.canAsk;
+}
+
+/**
+ * Returns a question that names the account: `Send 3 envelopes to 5 people (acme, api.example.com)?`. Every question before something
+ * is emailed or canceled is made here, because the wrong account is the most expensive mistake.
+ */
+export async function questionAbout(what: string, { session }: Pick<Context, 'session'>): Promise<string> {
+  return `${what} (${accountInWords(await session.settings())})?`;
+}
+
+/** Returns how many people have these addresses: `5 people`. */
+export function peopleAt(addresses: Iterable<string | null | undefined>): string {
+  return countedPeople(new Set([...addresses].map((one) => one?.trim().toLowerCase())).size);
 }
 
 /**

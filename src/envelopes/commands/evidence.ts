@@ -36,7 +36,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     "Writes everything to one folder: the documents, the results of checking their seals, the envelope as the service returned it, the webhooks received on this machine with their signatures, the reminders sent and the writes logged on this machine, SHA256SUMS, and a page to print. The package contains no secrets. If the envelope is not completed yet, the package lists what is missing. Exits with 9 if a document can't be downloaded or verified; the folder is written anyway.";
   static override examples = [
     '<%= config.bin %> envelopes evidence env_123 --dir evidence',
-    "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.papers[].seal.state'",
+    "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.documents[].seal.state'",
     '<%= config.bin %> envelopes evidence env_123 --dir evidence && (cd evidence && sha256sum -c SHA256SUMS)',
   ];
   static override args = {
@@ -148,7 +148,7 @@ async function writeFolder(
   const writes = await loggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
-  await folder.writeJson('papers.json', documents);
+  await folder.writeJson('documents.json', documents);
   await folder.writeLines('webhooks.jsonl', webhooks);
   await folder.writeLines('reminders.jsonl', reminders);
   await folder.writeLines('log.jsonl', writes);
@@ -218,7 +218,7 @@ async function report(
     const counts = { webhooks: webhooks.length, reminders: reminders.length, log: writes.length };
     const { id, status } = envelope;
     return writeJson(
-      { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },
+      { envelopeId: id, status: status ?? null, dir, page, documents: lines, missing, ...counts, files },
       terminal.hidingSecrets(),
     );
   }

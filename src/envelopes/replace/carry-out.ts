@@ -8,9 +8,10 @@ import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../create.ts';
 import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
+import { byPrecedence } from '../precedence.ts';
 import { isSameEnvelope } from '../same-content.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
-import { byPrecedence, replacedBy, replacementId, replacementsOf } from './find-replacement.ts';
+import { replacedBy, replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
   notPossible,

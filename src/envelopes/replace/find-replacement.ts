@@ -6,6 +6,7 @@ import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
+import { byPrecedence } from '../precedence.ts';
 
 /**
  * Returns the request ID of the envelope that replaces this one. It is always the same, so that the log of writes finds what an
@@ -76,15 +77,4 @@ export async function findListedReplacement(
 export function replacedBy(envelope: Pick<Envelope, 'metadata'>): string | undefined {
   const id = markerOf(envelope, REPLACES_KEY);
   return typeof id === 'string' && id !== '' ? id : undefined;
-}
-
-/**
- * Orders envelopes that replace the same one: sent before drafts, then older ones, then by ID. The result is the same on
- * every machine.
- */
-export function byPrecedence(a: Envelope, b: Envelope): number {
-  const isDraft = ({ status }: Envelope) => Number(status === 'DRAFT');
-  const [first, second] = [timeOf(a.createdAt), timeOf(b.createdAt)];
-  const isOlder = Number.isNaN(first - second) ? 0 : first - second;
-  return isDraft(a) - isDraft(b) || isOlder || (a.id < b.id ? -1 : 1);
 }

@@ -1,4 +1,4 @@
-import { readRunIfHere } from '../../bulk/runs.ts';
+import { sessionsOf } from '../../bulk/runs.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { entryOf, type LogEntry } from '../log-entry.ts';
 import { readLog } from '../read-log.ts';
@@ -12,18 +12,22 @@ export async function readEntries(
   { since, envelopeId }: { since?: number | undefined; envelopeId?: string | undefined } = {},
 ): Promise<LogEntry[]> {
   const entries = (await readLog(folder)).map(entryOf);
-  const runs = new Map<string, { outcome: LogEntry['outcome']; envelopeIds: readonly string[] }>();
-  for (const { run, outcome } of entries) if (run !== undefined) runs.set(run, { outcome, envelopeIds: [] });
-  for (const [run, known] of runs) known.envelopeIds = await envelopesOf(run);
+  const outcomes = new Map(entries.map(({ run, outcome }) => [run, outcome]));
+  for (const entry of entries) {
+    if (entry.run === undefined) continue;
+    entry.outcome = outcomes.get(entry.run) ?? entry.outcome;
+    entry.envelopeIds = await envelopesOf(entry.run, Date.parse(entry.at));
+  }
   return entries
-    .map((entry) => ({ ...entry, ...runs.get(entry.run ?? '') }))
     .filter(({ at }) => since === undefined || Date.parse(at) >= since)
     .filter(({ envelopeIds }) => envelopeId === undefined || envelopeIds.includes(envelopeId));
 }
 
-async function envelopesOf(run: string): Promise<string[]> {
+/** Returns the envelopes that a process created or sent for a run. `at`: when its entry was made, in ms. */
+async function envelopesOf(run: string, at: number): Promise<string[]> {
   try {
-    return [...((await readRunIfHere(runsDir(), run))?.envelopeIds() ?? [])];
+    const session = (await sessionsOf(runsDir(), run)).findLast(({ since }) => since <= at);
+    return [...(session?.envelopeIds ?? [])];
   } catch {
     // The journal of the run is damaged.
     return [];

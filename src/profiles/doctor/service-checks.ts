@@ -1,9 +1,10 @@
 import { isLoopback } from '../../api/base-url.ts';
-import type { RawResponse } from '../../api/http.ts';
 import { readRateLimit } from '../../api/rate-limit.ts';
+import type { RawResponse } from '../../api/response.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../../kernel/errors.ts';
 import { maskKey } from '../../kernel/redaction.ts';
+import { isSandbox } from '../account-in-words.ts';
 import type { Settings } from '../resolve.ts';
 import { verifyKey } from '../verify-key.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
@@ -60,13 +61,12 @@ export async function checkService(context: DoctorContext, settings: Settings): 
     probe.error === undefined
       ? await checkLists(await context.client(), context.signal)
       : skipped('lists', 'templates could not be read');
-  return [...checkAccess(probe), checkClock(probe, isOfSandbox(context, settings)), checkRate(probe), lists];
-}
-
-/** Returns true for the profile that `sandbox start` writes, and within `sandbox exec`. */
-function isOfSandbox({ env }: DoctorContext, { profile, baseUrl }: Settings): boolean {
-  if (profile?.sandbox === true) return true;
-  return env.ESIGN_SANDBOX_URL !== undefined && baseUrl?.value.startsWith(env.ESIGN_SANDBOX_URL) === true;
+  return [
+    ...checkAccess(probe),
+    checkClock(probe, isSandbox(settings, context.env)),
+    checkRate(probe),
+    lists,
+  ];
 }
 
 /** Returns the same checks as skipped. */

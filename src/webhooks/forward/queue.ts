@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { JournalPosition } from '../../journal/day-journal.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
@@ -78,6 +79,8 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
+    // Each open request and each pause listens to them.
+    setMaxListeners(0, this.#stopping.signal, this.#ended.signal);
     this.#targets = new Map(
       options.urls.map((url) => [
         targetName(url),

@@ -95,6 +95,16 @@ it('stores the secret of the envelope when two processes create it at the same t
   expect(await readWebhookSecrets(config)).toMatchObject([{ secret: received[0], envelopeId: 'env_1' }]);
 });
 
+it('gives two processes with the same request ID the same secret', async () => {
+  const [first, second] = await Promise.all([
+    ownSecret(wanted, 'req-1', context),
+    ownSecret(wanted, 'req-1', context),
+  ]);
+  const secrets = await Promise.all([first?.store(), second?.store()]);
+  expect(secrets[0]).toBe(secrets[1]);
+  expect(await readWebhookSecrets(config)).toMatchObject([{ secret: secrets[0] }]);
+});
+
 it('stores no new secret for an envelope from another machine', async () => {
   await create('req-1');
   vi.stubEnv('ESIGN_CONFIG_DIR', state);

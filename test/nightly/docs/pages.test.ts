@@ -48,8 +48,8 @@ describe('the pages', () => {
     expect(run.length / all.length).toBeGreaterThan(0.7);
   });
 
-  it.each(['README.md', 'docs/scripting.md'])('lists every exit code: %s', (name) => {
-    const text = pages.find(({ page }) => page === name)?.text ?? '';
+  it('lists every exit code in docs/scripting.md', () => {
+    const text = pages.find(({ page }) => page === 'docs/scripting.md')?.text ?? '';
     const codes = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) =>
       codes.split(', ').map(Number),
     );

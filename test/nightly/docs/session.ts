@@ -12,6 +12,8 @@ const NOWHERE = {
   npm_config_offline: 'true',
 };
 const PATIENCE_MS = 60_000;
+/** A prompt that the reader answers with the key or with yes. */
+const PROMPT = /^\? (?:API key:|.*\(y\/N\)$)/;
 /** The address that represents the service in the pages. */
 const SERVICE = 'https://api.example.com/api/v1';
 
@@ -99,13 +101,12 @@ export class Session {
   /** Waits for the command in the terminal to end. */
   async #end(terminal: Terminal, wanted: number): Promise<string> {
     const deadline = Date.now() + PATIENCE_MS;
-    let answered = false;
+    let answered = 0;
     while (terminal.code === undefined) {
       if (Date.now() > deadline) return `it did not end:\n${terminal.lines.join('\n')}`;
-      // The key is prompted for, as the page says, and never shown.
-      if (!answered && terminal.lines.some((line) => line.startsWith('? API key:'))) {
-        terminal.type(this.#service.apiKey);
-        answered = true;
+      const prompts = terminal.lines.filter((line) => PROMPT.test(line));
+      if (prompts.length > answered) {
+        terminal.type(prompts[answered++]?.startsWith('? API key:') ? this.#service.apiKey : 'y');
       }
       await pause();
     }

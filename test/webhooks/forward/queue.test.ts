@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Forwarder, RETRY_PERIOD_MS, targetName } from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import { fakeClock } from '../../support/clock.ts';
@@ -92,6 +92,16 @@ describe('the forwarder', () => {
     says = () => statuses.shift() ?? 200;
     expect(await endsOf({ deliveryId: 'dlv_1', envelopeId: 'env_a' })).toEqual(['dlv_1 refused']);
     expect(got).toHaveLength(10);
+  });
+
+  it('causes no warning of Node.js when many deliveries are sent at the same time', async () => {
+    const warnings: unknown[] = [];
+    const onWarning = (warning: unknown) => warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const many = Array.from({ length: 40 }, (_, n) => ({ deliveryId: `dlv_${n}`, envelopeId: `env_${n}` }));
+    expect(await endsOf(...many)).toHaveLength(40);
+    expect(warnings).toEqual([]);
   });
 
   it('drops a delivery after a day, not before', async () => {

@@ -43,12 +43,13 @@ export async function ownSecret(
   let isUsed = false;
   return {
     async store() {
-      const earlier = forRequest(requestId, baseUrl, await readWebhookSecrets(configDir()));
-      const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
+      const offered = inherited ?? newWebhookSecret();
+      const createdAt = context.session.clock.now();
+      const entry = { baseUrl, requestId, secret: offered, createdAt };
+      const { secret, isNew } = await saveWebhookSecret(configDir(), entry);
       context.terminal.redactor.add(secret);
-      isUsed = earlier !== undefined;
-      sent = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
-      await saveWebhookSecret(configDir(), sent);
+      isUsed = !isNew;
+      sent = { ...entry, secret };
       return secret;
     },
     async discard(error) {

@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmed } from '../../../cli/input/confirm.ts';
+import { confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
@@ -118,7 +118,7 @@ async function confirmAndReplace(
     const redact = (text: string) => terminal.redactor.redact(text);
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was created, canceled, or sent';
-    await confirmed(questionFor(plan), { yes: false, otherwise }, context);
+    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
   await clearance.confirm();
   const requestId = replacementId(request.id);
@@ -162,9 +162,10 @@ export function writesOf({ old, wanted, made, steps }: ReplacementPlan): Planned
   ];
 }
 
-function questionFor({ old, steps }: ReplacementPlan): string {
-  if (!steps.includes('send') && !steps.includes('cancel')) return 'Create the draft?';
-  return `Replace ${old.id}?`;
+function whatIsDone({ old, wanted, steps }: ReplacementPlan): string {
+  if (steps.includes('send'))
+    return `Replace ${old.id} and email ${peopleAt(wanted.signers.map(({ email }) => email))}`;
+  return steps.includes('cancel') ? `Cancel ${old.id}` : 'Create the draft';
 }
 
 /** Checks the signers, as long as the draft was not sent. */

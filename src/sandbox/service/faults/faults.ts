@@ -52,7 +52,7 @@ const settingsSchema = z.strictObject({
       error: 'Set ms, reads, or both; whichever comes first applies',
     })
     .optional(),
-  tamperedPaper: z.strictObject({ ...onDocuments, how: z.enum(TAMPERINGS) }).optional(),
+  tamperedDocument: z.strictObject({ ...onDocuments, how: z.enum(TAMPERINGS) }).optional(),
   webhooks: z
     .strictObject({
       /** Never sent, and not retried. */
@@ -159,10 +159,10 @@ export class Faults {
 
   /** Returns how a sealed document is tampered with; undefined if it isn't. */
   forDocument(key: string): Tampering | undefined {
-    return this.#documentFault('tamperedPaper', key)?.how;
+    return this.#documentFault('tamperedDocument', key)?.how;
   }
 
-  #documentFault<Name extends 'missingObject' | 'tamperedPaper'>(
+  #documentFault<Name extends 'missingObject' | 'tamperedDocument'>(
     name: Name,
     key: string,
   ): FaultSettings[Name] {
