@@ -186,9 +186,12 @@ export class BadResponseError extends EsignError {
   static override readonly name = 'BadResponseError';
   override readonly name = 'BadResponseError';
   readonly status: number;
-  constructor(message: string, facts: ErrorFacts & { status: number }) {
+  /** From Retry-After, in ms. */
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, facts: ErrorFacts & { status: number; retryAfterMs?: number | undefined }) {
     super('BAD_RESPONSE', message, facts);
     this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
   }
 }
 
