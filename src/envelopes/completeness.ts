@@ -25,7 +25,7 @@ export interface EnvelopeProblem {
 /** What the user should confirm before a write. */
 export interface Concern {
   text: string;
-  /** The error where nobody can be asked. Without one, the text is only shown there. */
+  /** The error where no terminal can ask. Without one, the text is only shown there. */
   error?: EsignError;
   /** Whether --yes confirms it. */
   coveredByYes?: true;

@@ -126,7 +126,8 @@ describe('a read-only profile', () => {
     const codes = new Map<string, unknown>();
     for (const [id, command] of all) {
       // A draft can't be reminded about, and an envelope isn't replaced by the same one.
-      const more = { 'envelopes:replace': ['--subject', 'Other'], 'envelopes:remind': ['env_sent'] }[id] ?? [];
+      const more =
+        { 'envelopes:replace': ['--subject', 'Other'], 'envelopes:remind': ['env_sent'] }[id] ?? [];
       const words =
         id === 'api'
           ? ['api', 'POST', '/esign/envelopes', '--body', 'body']

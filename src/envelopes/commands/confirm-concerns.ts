@@ -26,7 +26,7 @@ export async function checkSigners(
 /**
  * Shows findings, and asks about them on a terminal. Without a `question`, they are only shown there, because the command asks later or
  * this is a dry run.
- * @throws UsageError if something has to be confirmed and nobody can be asked, or the answer is no.
+ * @throws UsageError if something has to be confirmed where no terminal can ask, or the answer is no.
  */
 export async function confirmConcerns(
   { notes, concerns }: Findings,

@@ -12,7 +12,7 @@ import { renderDone } from './envelope-text.ts';
 import type { Targets } from './named-or-selected.ts';
 import { withOutcomeCheck } from './write-errors.ts';
 
-/** What became of a plan: done, nothing to do, or an error. */
+/** The result of a plan: done, nothing to do, or an error. */
 type Outcome = { id: string } & ({ done: ActionReport } | { skipped: NothingToDoError } | { error: unknown });
 
 /**
@@ -118,7 +118,10 @@ class OutcomeReport {
     const { terminal } = this.#context;
     if ('error' in outcome) {
       const { error } = outcome;
-      return { json: { id, ok: false, error: reportOf(error, { isWrite: true }) }, failure: { label: id, error } };
+      return {
+        json: { id, ok: false, error: reportOf(error, { isWrite: true }) },
+        failure: { label: id, error },
+      };
     }
     if ('skipped' in outcome) return skippedItem(id, outcome.skipped, this.#context);
     const { envelope, signers } = outcome.done;

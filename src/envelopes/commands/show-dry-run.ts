@@ -40,7 +40,10 @@ function itemOf(
 ): Omit<ItemResult, 'json'> & { json?: object } {
   const { id } = plan;
   if (plan.kind === 'refuse')
-    return { json: { error: reportOf(plan.error, { isWrite: true }) }, failure: { label: id, error: plan.error } };
+    return {
+      json: { error: reportOf(plan.error, { isWrite: true }) },
+      failure: { label: id, error: plan.error },
+    };
   if (plan.kind === 'execute') return { text: rows.get(id) };
   const { text } = skippedItem(id, plan.reason, context);
   return { json: { skipped: plan.reason.code }, text: context.terminal.outIsTty ? text : undefined };
