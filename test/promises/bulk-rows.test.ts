@@ -130,9 +130,9 @@ describe('a spreadsheet', () => {
     await service.server.close();
     expect(code).toBe(10);
     expect(linesOf((await home.run`bulk export`).stdout)).toEqual([
-      'row,request_id,envelope_id,status,error',
-      `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
-      "2,'-2+3,,,'+CMD: no",
+      'row,line,request_id,envelope_id,status,error',
+      `1,2,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
+      "2,3,'-2+3,,,'+CMD: no",
     ]);
   });
 });
