@@ -5,6 +5,7 @@ import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';
 import { LineIndex, openRows } from './open-rows.ts';
+import type { SheetColumn } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
@@ -56,6 +57,8 @@ export interface FileReport {
   name: string;
   /** How the file is written. */
   source: SourceFacts;
+  /** The columns of its header, in order. Empty for JSON Lines. */
+  columns: readonly SheetColumn[];
   rows: number;
   signers: number;
   problems: Findings;
@@ -89,15 +92,17 @@ export async function checkFile(
   const { mayBeEmpty = false } = options;
   const checking = new FileCheck(file.name, options);
   const report = (problem: TableFinding) => checking.report.problems.add(problem);
-  const { source, rows } = await openRows(file, options.read ?? {}, {
+  const { source, columns, rows } = await openRows(file, options.read ?? {}, {
     problem: report,
     warning: (finding) => checking.report.warnings.add(finding),
   });
   checking.report.source = source;
+  checking.report.columns = columns;
   try {
     for await (const raw of rows) {
+      const before = checking.report.problems.count;
       const row = checking.check(raw);
-      if (checking.report.problems.count === 0) await options.take(row);
+      if (checking.report.problems.count === before) await options.take(row);
     }
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
@@ -126,6 +131,7 @@ class FileCheck {
     this.report = {
       name,
       source: { format: 'csv', encoding: 'utf-8' },
+      columns: [],
       rows: 0,
       signers: 0,
       problems: new Findings(MAX_PROBLEMS),
