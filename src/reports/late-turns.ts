@@ -53,11 +53,10 @@ export class LateTurns {
       .sort((a, b) => b.waitingMs - a.waitingMs);
   }
 
-  #usualTime({ envelope, turn }: OpenTurn): UsualTime {
+  #usualTime({ envelope }: OpenTurn): UsualTime {
     const { afterMs } = this.#options;
     if (afterMs !== undefined) return { percentileMs: afterMs, basis: 'fixed', samples: 0 };
-    const kind = { templateId: envelope.templateId, role: turn.signer.role };
-    return this.#history.usualTime(kind);
+    return this.#history.usualTime(envelope.templateId);
   }
 }
 

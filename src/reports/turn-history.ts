@@ -2,29 +2,22 @@ import type { Turn } from '../catalog/turns.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from './usual-times.ts';
 
-/** The group of finished turns on which a usual time is based. */
-export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
-
-/** How long a turn usually takes, in ms. `fixed`: given by the user. */
+/** How long a turn usually takes, in ms, and on which finished turns that is based. `fixed`: given by the user. */
 export interface UsualTime {
   percentileMs: number;
-  basis: SampleBasis | 'fixed';
+  basis: 'template' | 'account' | 'default' | 'fixed';
   samples: number;
 }
 
-/** A template and one of its roles, as in an envelope and its signer. */
-export interface TurnKind {
-  templateId: string | null | undefined;
-  role: string | null | undefined;
-}
+type TemplateId = string | null | undefined;
 
-/** The turns of an account that finished in the last 180 days, by template and role. */
+/** The turns of an account that finished in the last 180 days, by template. */
 export class TurnHistory {
   readonly #since: number;
   /** How long each turn took, in ms. */
-  readonly #byTemplate = new Map<string, Map<string, number[]>>();
+  readonly #byTemplate = new Map<TemplateId, number[]>();
   readonly #account: number[] = [];
-  readonly #usual = new Map<string, UsualTime>();
+  readonly #usual = new Map<TemplateId, UsualTime>();
 
   /** @param now the service's time, in ms */
   constructor(now: number) {
@@ -32,47 +25,33 @@ export class TurnHistory {
   }
 
   /** Adds a turn if it is finished and recent enough. */
-  addTurn(turn: Turn, templateId: string | null | undefined): void {
+  addTurn(turn: Turn, templateId: TemplateId): void {
     const tookMs = durationOf(turn);
     if (tookMs === undefined || !('endedAt' in turn) || turn.endedAt < this.#since) return;
     this.#account.push(tookMs);
-    if (templateId) this.#of(templateId, turn.signer.role).push(tookMs);
+    const ofTemplate = this.#byTemplate.get(templateId);
+    if (ofTemplate === undefined) this.#byTemplate.set(templateId, [tookMs]);
+    else ofTemplate.push(tookMs);
     this.#usual.clear();
   }
 
   /**
-   * Returns how long a turn of this kind usually takes: the 85th percentile of the turns of the same template and role. If there are
-   * fewer than 20, of those of the template, or else of the account; if there are fewer in the account, 7 days.
+   * Returns how long a turn usually takes: the 85th percentile of the turns of the same template. If there are fewer than 20, of
+   * those of the account; if there are fewer in the account, 7 days.
    */
-  usualTime({ templateId, role }: TurnKind): UsualTime {
-    const key = JSON.stringify([templateId ?? null, role ?? null]);
-    const known = this.#usual.get(key) ?? this.#compute(templateId, role);
-    this.#usual.set(key, known);
+  usualTime(templateId: TemplateId): UsualTime {
+    const known = this.#usual.get(templateId) ?? this.#compute(templateId);
+    this.#usual.set(templateId, known);
     return known;
   }
 
-  #compute(templateId: TurnKind['templateId'], role: TurnKind['role']): UsualTime {
-    const roles = this.#byTemplate.get(templateId ?? '') ?? new Map<string, number[]>();
-    const groups = [
-      ['template+role', () => roles.get(role ?? '') ?? []],
-      ['template', () => [...roles.values()].flat()],
-      ['account', () => this.#account],
-    ] as const;
-    for (const [basis, durations] of groups) {
-      const sorted = Float64Array.from(durations()).sort();
-      if (sorted.length < MIN_SAMPLES) continue;
-      const percentileMs = percentile(sorted, USUAL_PERCENTILE) ?? DEFAULT_USUAL_MS;
-      return { percentileMs, basis, samples: sorted.length };
-    }
-    return { percentileMs: DEFAULT_USUAL_MS, basis: 'default', samples: 0 };
-  }
-
-  #of(templateId: string, role: string | null | undefined): number[] {
-    const roles = this.#byTemplate.get(templateId) ?? new Map<string, number[]>();
-    this.#byTemplate.set(templateId, roles);
-    const durations = roles.get(role ?? '') ?? [];
-    roles.set(role ?? '', durations);
-    return durations;
+  #compute(templateId: TemplateId): UsualTime {
+    const ofTemplate = (templateId && this.#byTemplate.get(templateId)) || [];
+    const isEnough = ofTemplate.length >= MIN_SAMPLES;
+    const sorted = Float64Array.from(isEnough ? ofTemplate : this.#account).sort();
+    if (sorted.length < MIN_SAMPLES) return { percentileMs: DEFAULT_USUAL_MS, basis: 'default', samples: 0 };
+    const percentileMs = percentile(sorted, USUAL_PERCENTILE) ?? DEFAULT_USUAL_MS;
+    return { percentileMs, basis: isEnough ? 'template' : 'account', samples: sorted.length };
   }
 }
 

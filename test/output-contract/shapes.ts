@@ -306,7 +306,7 @@ const lateSigner = z.object({
   waitingMs: count,
   usual: z.object({
     percentileMs: count,
-    basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
+    basis: z.enum(['template', 'account', 'default', 'fixed']),
     samples: count,
   }),
   opened: z.nullable(z.literal(true)),

@@ -51,7 +51,7 @@ describe('late turns', () => {
       ['ratio 2.5, shorter', 5 * DAY, 2 * DAY],
       ['ratio 1.5', 3 * DAY, 2 * DAY],
     ]);
-    expect(found[0]?.usual).toMatchObject({ basis: 'template+role', samples: 20 });
+    expect(found[0]?.usual).toMatchObject({ basis: 'template', samples: 20 });
   });
 
   it('are measured against a fixed time if one is given', async () => {

@@ -47,51 +47,67 @@ export default class Find extends EsignCommand {
     const selection = await selectionOf(given, context);
     // On a terminal, the envelopes are described in sentences.
     const isDescribed = isTableOutput(flags, terminal);
-    const hits = await searchEnvelopes(
-      selection,
-      {
-        limit: limited.maxItems(flags),
-        cached: flags.cached,
-        refresh: flags.refresh,
-        oneSignerFirst: isDescribed,
-      },
-      context,
-    );
+    const fitsScreen = isDescribed && flags.limit === undefined && !flags.all;
+    const { cached, refresh } = flags;
+    const limit = fitsScreen ? MAX_DESCRIBED : limited.maxItems(flags);
+    const hits = await searchEnvelopes(selection, { limit, cached, refresh, oneSignerFirst: true }, context);
     let count = 0;
     const envelopes = mapEach(hits.envelopes, (one) => {
       count++;
       return one;
     });
-    if (isDescribed) await printFound(envelopes, hits, selection, context);
-    else {
+    let shown: number | undefined;
+    if (isDescribed) {
+      const found = await allOf(envelopes);
+      const isOnly = found.length === 1 && !hits.hasMore();
+      shown = await printFound(found, { selection, isOnly, fitsScreen, cached }, context);
+    } else {
       const { empty: _, ...view } = envelopeList(() => context.session.now(), { selection, flags: given });
       await writeList(envelopes, view, flags, terminal.hidingSecrets());
     }
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
     if (count === 0 && !flags.quiet) terminal.notice(noMatches(given));
-    if (hits.hasMore()) limited.notice(flags, context, hits.total());
+    if (hits.hasMore() || (shown ?? count) < count) limited.notice(flags, context, hits.total(), shown);
   }
 }
 
-async function printFound(
-  envelopes: AsyncIterable<Envelope>,
-  hits: IndexResult,
-  selection: Selection,
-  context: Context,
-): Promise<void> {
-  const { terminal } = context;
-  const found = await allOf(envelopes);
-  const [only] = found;
-  const successors = await successorsOf(found, context);
-  if (only !== undefined && found.length === 1 && !hits.hasMore())
-    return terminal.out(renderEnvelope(only, terminal, context.session.now(), successors.get(only.id)));
-  await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
+/** How many envelopes, and how many lines that describe them, fit on a screen of 24 lines. */
+const MAX_DESCRIBED = 10;
+const MAX_LINES = 21;
+
+interface Printing {
+  selection: Selection;
+  /** There is only one match, which is printed as `get` does. */
+  isOnly: boolean;
+  /** Prints no more than fits on the screen. */
+  fitsScreen: boolean;
+  cached: boolean;
 }
 
-/** Finds the replacements of these envelopes: among them, or in this machine's records. */
+/** Prints the envelopes, and returns how many. */
+async function printFound(
+  found: readonly Envelope[],
+  { selection, isOnly, fitsScreen, cached }: Printing,
+  context: Context,
+): Promise<number> {
+  const { terminal } = context;
+  const now = context.session.now();
+  const successors = await successorsOf(found, cached, context);
+  if (isOnly) {
+    for (const one of found) await terminal.out(renderEnvelope(one, terminal, now, successors.get(one.id)));
+    return found.length;
+  }
+  const texts = renderHits(found, { selection, successors }, terminal, now);
+  while (fitsScreen && texts.join('').split('\n').length > MAX_LINES) texts.pop();
+  await terminal.out(texts.join(''));
+  return texts.length;
+}
+
+/** Finds the replacements of these envelopes: among them, or unless only the index is used, in this machine's records. */
 async function successorsOf(
   found: readonly Envelope[],
+  cached: boolean,
   context: Context,
 ): Promise<ReadonlyMap<string, Envelope>> {
   const successors = new Map<string, Envelope>();
@@ -99,6 +115,7 @@ async function successorsOf(
     const old = replacedBy(one);
     if (old !== undefined && !isVoid(one)) successors.set(old, one);
   }
+  if (cached) return successors;
   const client = await context.session.client();
   for (const one of found.filter(({ id }) => !successors.has(id))) {
     const made = await successorOf(one, { client, looks: false }, context);

@@ -10,20 +10,20 @@ import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import { matchedSigners, type Selection } from '../select.ts';
 
-/** Renders each envelope on two lines: its subject and ID, then who has signed, who it waits for, and since when. */
+/** Renders each envelope on two or three lines: its subject and ID, then who has signed, who it waits for, and since when. */
 export function renderHits(
   envelopes: readonly Envelope[],
   /** `successors`: by the ID of the envelope that each one replaces. */
   { selection, successors }: { selection: Selection; successors: ReadonlyMap<string, Envelope> },
   terminal: Terminal,
   now: number,
-): string {
+): string[] {
   const matchedIn = matchedSigners(selection);
   const sentence = (one: Envelope) => {
     const matched = new Set(matchedIn(one).map(({ signer }) => signer));
     return withReplacements(sentenceOf(one, matched, now), one, successors.get(one.id));
   };
-  return envelopes.map((one) => hit(one, sentence(one), terminal)).join('');
+  return envelopes.map((one) => hit(one, sentence(one), terminal));
 }
 
 /** Adds the envelope that this one replaces, and the one that replaces it. */

@@ -33,11 +33,10 @@ export const limited = {
     return all || (quiet && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
   },
 
-  notice(flags: LimitFlags, context: Context, total: number | undefined): void {
+  notice(flags: LimitFlags, context: Context, total: number | undefined, shown = LIST_LIMIT): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
-    const shown =
-      total === undefined ? `the first ${LIST_LIMIT}; there are more` : `${LIST_LIMIT} of ${grouped(total)}`;
-    context.terminal.notice(`Showing ${shown}. Use --all to show all of them, or -L N to show more.`);
+    const part = total === undefined ? `the first ${shown}; there are more` : `${shown} of ${grouped(total)}`;
+    context.terminal.notice(`Showing ${part}. Use --all to show all of them, or -L N to show more.`);
   },
 
   /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */

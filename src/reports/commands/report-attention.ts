@@ -31,8 +31,8 @@ export function withCommands(attention: Attention, flags: SelectionFlagValues): 
 
 /** The kinds in the order in which they are shown, with a title each. */
 export const ATTENTION_TITLES: readonly (readonly [keyof Attention, string])[] = [
-  ['declined', 'declined in the last 30 days'],
-  ['expiring', 'expiring within 3 days'],
+  ['declined', 'declined recently'],
+  ['expiring', 'expiring soon'],
   ['overdue', 'overdue'],
-  ['drafts', 'in draft for over a week'],
+  ['drafts', 'forgotten drafts'],
 ];

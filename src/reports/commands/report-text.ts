@@ -20,9 +20,9 @@ export interface ReportContent {
   by: GroupBy | undefined;
 }
 
-/** The maximum numbers of lines on a terminal, so that the whole report is visible. */
+/** How many lines fit on a screen of 24 lines, above the next prompt, and how many of them are decline reasons. */
+const MAX_LINES = 22;
 const MAX_REASONS = 3;
-const MAX_GROUPS = 8;
 
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
@@ -74,15 +74,15 @@ function headerOf(by: GroupBy | undefined): string {
   return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
 }
 
-/** Renders the report for a terminal: what needs attention, the figures, and a table of the groups. */
+/** Renders the report for a terminal: what needs attention, then the figures, or with groups a table of them. */
 export function renderReport({ report, by }: ReportContent, terminal: Terminal): string {
-  return [
+  const pairs = figurePairs(report);
+  const head = [
     attention(report.attention, terminal),
     `${terminal.style('bold', titleOf(report))}\n`,
-    renderPairs(figurePairs(report), terminal, '  '),
-    by === undefined ? '' : groupTable(report, by, terminal),
-    reasons(report, terminal),
+    renderPairs(by === undefined ? pairs : pairs.slice(0, 1), terminal, '  '),
   ].join('');
+  return `${head}${by === undefined ? reasons(report, terminal) : groupTable(report, by, head, terminal)}`;
 }
 
 function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
@@ -93,9 +93,11 @@ function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
   return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;
 }
 
-function groupTable({ groups }: StatisticsReport, by: GroupBy, terminal: Terminal): string {
-  const table = renderTable(groups.slice(0, MAX_GROUPS), columnsBy(by), terminal);
-  const more = groups.length - MAX_GROUPS;
+/** Shows as many groups as fit below `head`. */
+function groupTable({ groups }: StatisticsReport, by: GroupBy, head: string, terminal: Terminal): string {
+  const room = Math.max(3, MAX_LINES - head.split('\n').length - 2);
+  const table = renderTable(groups.slice(0, room), columnsBy(by), terminal);
+  const more = groups.length - room;
   return `\n${table}${more > 0 ? `… and ${grouped(more)} more: add --csv, --json, or --html FILE\n` : ''}`;
 }
 

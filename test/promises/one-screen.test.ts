@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { ModelService } from '../support/model-service.ts';
+import { openScreen } from '../support/pty.ts';
+
+/* An account with much to do: what a person sees of it on a terminal of 80×24. */
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 1);
+const at = (days: number) => new Date(START + days * DAY).toISOString();
+let service: ModelService;
+let home: Home;
+
+beforeAll(async () => {
+  service = await ModelService.start();
+  home = new Home(service.env);
+  for (let n = 0; n < 60; n++) {
+    const facts = { subject: `Employment contract for Kateřina Yılmaz, Prague (${n})`, expiresAt: at(n) };
+    const sentAt = at(-9 - n / 10);
+    const own = { id: `s_${n}`, name: 'Kateřina Yılmaz', email: `k${n}@acme.example`, status: 'SENT' };
+    const boss = { id: `boss_${n}`, name: 'Hanna Richter', email: 'hanna@acme.example', status: 'SENT' };
+    const signers = n % 2 === 0 ? [own] : [own, boss];
+    const declined = { ...own, status: 'DECLINED', declinedAt: at(-1), declineReason: `Paragraph ${n}` };
+    const metadata = { unit: `unit ${n % 13}` };
+    const base = { ...facts, sentAt, createdAt: sentAt, signers, metadata };
+    if (n % 7 === 1) service.make({ ...base, status: 'DECLINED', signers: [declined] });
+    else service.make({ ...base, ...(n % 7 === 0 ? { status: 'DRAFT', sentAt: null } : {}) });
+  }
+});
+afterAll(async () => {
+  await home.close();
+  await service.close();
+});
+
+async function screenOf(...words: string[]): Promise<string[]> {
+  const [file, ...before] = COMMAND;
+  const screen = openScreen(file, [...before, ...words], { env: { ...home.env } });
+  expect((await screen.ended).code).toBe(0);
+  return screen.text().split('\n');
+}
+
+describe('on one screen', () => {
+  it.each([
+    [['late']],
+    [['late', '--signer', 'kat']],
+    [['report']],
+    [['report', '--by', 'meta.unit']],
+    [['report', '--by', 'meta.unit', '--template', 'Lease', '--status', 'open']],
+    [['find', 'kat']],
+    [['find', 'kat', 'prague']],
+    [['find', 'kat', '--cached']],
+    [['envelopes', 'list']],
+  ])('%j fits', async (words) => {
+    // One row is left for the next prompt.
+    expect((await screenOf(...words)).length).toBeLessThanOrEqual(23);
+  });
+
+  it('find says how many it shows, and --all shows the rest', async () => {
+    const ids = (lines: string[]) => lines.filter((line) => / env_\d+$/.test(line)).length;
+    const some = await screenOf('find', 'kat');
+    expect(some.join('\n')).toContain(`Showing ${ids(some)} of 60.`);
+    expect(ids(await screenOf('find', 'kat', '--all'))).toBe(60);
+  });
+});
+
+describe('late on a terminal', () => {
+  it('shows a person with many envelopes as one line, and the command that reminds exactly these', async () => {
+    const lines = await screenOf('late', '--status', 'open');
+    const hanna = lines.filter((line) => line.includes('Hanna'));
+    const late = linesOf((await home.run`late --status open -q`).stdout);
+    const ofHanna = late.filter((line) => / boss_\d+$/.test(line)).length;
+    expect(hanna).toEqual([
+      expect.stringMatching(new RegExp(`^Hanna Richter +${ofHanna} envelopes +up to 15 days`)),
+    ]);
+    expect(lines.at(-1)).toBe('Remind them:  esign late --status open -q | esign envelopes remind -');
+    // Each line is an envelope and its late signer.
+    for (const line of late) expect(line).toMatch(/^env_(\d+) (?:s|boss)_\1$/);
+  });
+});
+
+describe('a run that does not exist', () => {
+  it.each([[['envelopes', 'list']], [['find', 'kat']], [['late']]])(
+    'is an empty list as a filter of %j',
+    async (words) => {
+      expect(await home.json([...words, '--run', 'nope'])).toEqual([]);
+    },
+  );
+
+  it('is an empty report, and an error of commands that act on it', async () => {
+    expect(await home.object(['report', '--run', 'nope'])).toMatchObject({ sent: 0 });
+    expect((await home.run`envelopes remind --run nope --yes`).code).toBe(4);
+  });
+});
