@@ -36,7 +36,7 @@ export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorRep
         ? error.message
         : `Internal error: ${messageOf(error)}`,
     status: service || error instanceof BadResponseError ? error.status : null,
-    details: service ? (error.details ?? null) : null,
+    details: known ? (error.details ?? null) : null,
     hint:
       (known
         ? (error.hint ?? hintFor(error))

@@ -4,6 +4,8 @@
  */
 export interface ErrorFacts {
   hint?: string | undefined;
+  /** Messages by field, or by place in a file. */
+  details?: ErrorDetails | undefined;
   cause?: unknown;
 }
 
@@ -16,11 +18,13 @@ export abstract class EsignError extends Error {
   abstract override readonly name: string;
   readonly code: string;
   readonly hint: string | undefined;
+  readonly details: ErrorDetails | undefined;
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.hint = facts.hint;
+    this.details = facts.details;
   }
 }
 Object.defineProperty(EsignError.prototype, MARK, { value: true });
@@ -105,7 +109,6 @@ export class ServiceError extends EsignError {
   static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
   readonly status: number;
-  readonly details: ErrorDetails | undefined;
   /** When the rate window resets, in ms since the epoch, if the service returned it. */
   readonly resetAt: number | undefined;
   /** From Retry-After, in ms. */
@@ -118,14 +121,12 @@ export class ServiceError extends EsignError {
     message: string,
     facts: ErrorFacts & {
       status: number;
-      details?: ErrorDetails | undefined;
       resetAt?: number | undefined;
       retryAfterMs?: number | undefined;
     },
   ) {
     super(code, message, facts);
     this.status = facts.status;
-    this.details = facts.details;
     this.resetAt = facts.resetAt;
     this.retryAfterMs = facts.retryAfterMs;
   }
