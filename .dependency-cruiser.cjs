@@ -71,6 +71,7 @@ commandRules.push({
 // Packages in the bundle: none is installed with esign-cli (docs/contributing/releases.md). All others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
+  '@aws-sdk/credential-provider-ini',
   '@aws-sdk/s3-request-presigner',
   '@exodus/bytes',
   '@hono/node-server',

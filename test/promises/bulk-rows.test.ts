@@ -50,7 +50,9 @@ describe('a file with problems', () => {
     const { stderr, stdout, code } = await home.run`bulk create rows.csv --template tmpl_nda`;
     expect(stderr).toMatch(/^LINE {2}COLUMN {2}PROBLEM\n {3}2 {2}email {3}"bad0" is not an email address/);
     expect(linesOf(stderr).filter((line) => /^ +\d+ {2}email/.test(line))).toHaveLength(50);
-    expect(stderr).toContain('… and 20 more.\n\nError: 70 problems in rows.csv (70 rows). Nothing was sent.\n');
+    expect(stderr).toContain(
+      '… and 20 more.\n\nError: 70 problems in rows.csv (70 rows). Nothing was sent.\n',
+    );
     expect([code, stdout]).toEqual([2, '']);
   });
 

@@ -94,9 +94,7 @@ export async function showDryRun(run: NewRun, client: Client, context: Context):
     await writeJson({ dryRun: true, file, rows, signers, people, existing, send, requests, first }, terminal);
   } else {
     const body = message === null ? '' : `\n${safeBlock(message).replaceAll(/^/gm, '  ')}\n`;
-    await terminal.out(
-      `${await newRunText(run, client, context)}${body}Check complete. Nothing was sent.\n`,
-    );
+    await terminal.out(`${await newRunText(run, client, context)}${body}Check complete. Nothing was sent.\n`);
   }
   await noteRefusal(rows > 0 ? [work.write] : [], context);
 }
@@ -108,7 +106,10 @@ export async function showRest(state: RunState, work: PlannedWork, context: Cont
   const { mode, rows, signers, requests } = work;
   const people = work.people.size;
   if (terminal.json)
-    await writeJson({ dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, requests }, terminal);
+    await writeJson(
+      { dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, requests },
+      terminal,
+    );
   else {
     const lines: Pairs = [...workInWords(work), ...(await accountLine(work, context))];
     const text = rows === 0 ? `${run}: nothing to do.\n` : `${run}\n${renderPairs(lines, terminal, '  ')}`;
@@ -123,7 +124,8 @@ async function newRunText(run: NewRun, client: Client, context: Context): Promis
   const { name, rows, source, templates } = list.report;
   const sheet = source.sheet === undefined ? '' : `, sheet "${source.sheet}"`;
   const head = `${safeLine(`${name}${sheet}`)}: ${counted(rows, 'row')}\n`;
-  if (work.rows === 0) return `${head}${renderPairs(sentRowsInWords(sent.known, context), context.terminal, '  ')}`;
+  if (work.rows === 0)
+    return `${head}${renderPairs(sentRowsInWords(sent.known, context), context.terminal, '  ')}`;
   const example = exampleOf(run);
   const lines: Pairs = [
     ...workInWords(work, { left, templates: [...templates.keys()] }),

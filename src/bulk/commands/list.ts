@@ -21,12 +21,7 @@ export default class BulkList extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context } = await this.start(BulkList);
     const runs = summaries(runsDir(), (_, error) => context.terminal.notice(messageOf(error)));
-    await writeList(
-      limited.take(runs, flags, context),
-      RUN_LIST,
-      flags,
-      context.terminal,
-    );
+    await writeList(limited.take(runs, flags, context), RUN_LIST, flags, context.terminal);
   }
 }
 

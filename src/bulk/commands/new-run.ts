@@ -84,7 +84,12 @@ export async function findSentRows(
   const { signal } = context.interrupt;
   try {
     const client = await means.client();
-    await checkTemplates(client, report, request.allowMissing || canConfirm(request, context.terminal), signal);
+    await checkTemplates(
+      client,
+      report,
+      request.allowMissing || canConfirm(request, context.terminal),
+      signal,
+    );
     const earlier = await readEarlierRows(list.rows, client, context);
     const all = await findIdentifiedRows(client, await context.session.memory(), list.rows, earlier, signal);
     const known = groupKnownRows(all.values(), request.mode);

@@ -25,7 +25,9 @@ export function nextCommands({ head, isPaused, finishedCount }: RunState, termin
     return [
       status,
       ...(total - finishedCount > NEXT_ROWS
-        ? ([[`The next ${NEXT_ROWS}`, resumeCommand(id, terminal, '--first', String(NEXT_ROWS))]] satisfies Pairs)
+        ? ([
+            [`The next ${NEXT_ROWS}`, resumeCommand(id, terminal, '--first', String(NEXT_ROWS))],
+          ] satisfies Pairs)
         : []),
       ['All the rest', resumeCommand(id, terminal)],
       ['End the run', takeBack],

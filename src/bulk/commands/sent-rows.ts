@@ -16,7 +16,7 @@ export function refuseUnfinished({ existing, unfinished }: KnownRows, context: C
   if (first === undefined) return;
   throw new UsageError(
     `${existing.length > 0 ? `This list is partly sent: ${counted(existing.length, 'row')}. ` : ''}${counted(unfinished.length, 'row')} ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${whenOf(first, context)} and has not finished. Nothing was sent now.`,
-    { hint: `Resume it: \`${resumeCommand(first.run ?? '', context.terminal)}\`.` },
+    { run: first.run, hint: `Resume it: \`${resumeCommand(first.run ?? '', context.terminal)}\`.` },
   );
 }
 
@@ -34,7 +34,10 @@ export function sentRowsInWords(
     lines.push(['Skipped', `${counted(existing.length, 'row')} ${how}${by}`]);
   }
   if (drafts.length > 0)
-    lines.push(['Drafts', `${grouped(drafts.length)} from earlier, which will be sent and not created again`]);
+    lines.push([
+      'Drafts',
+      `${grouped(drafts.length)} from earlier, which will be sent and not created again`,
+    ]);
   if (ended.length > 0)
     lines.push([
       'Refused',
@@ -71,7 +74,9 @@ export async function reportNothingToDo({ list, sent }: NewRun, context: Context
   }
   const [skipped] = sentRowsInWords({ ...sent.known, ended: [] }, context);
   terminal.notice(
-    skipped === undefined ? 'The list has no rows. Nothing was sent.' : `${skipped[1]}. Nothing is left to send.`,
+    skipped === undefined
+      ? 'The list has no rows. Nothing was sent.'
+      : `${skipped[1]}. Nothing is left to send.`,
   );
   if (ended.length > 0)
     throw new PartialError(`${counted(ended.length, 'row')} failed. The errors are shown above.`, {

@@ -22,7 +22,9 @@ export function showFindings(found: FileReport, terminal: CommandTerminal): void
     const parts = [
       ...(problems.count > 0 ? [table(problems, found)] : []),
       ...(found.warnings.count > 0 ? [`Also look at\n${table(found.warnings, found)}`] : []),
-      ...(notes.length > 0 ? [notes.map((note) => `${wrapped(safeLine(note), errColumns()).join('\n')}\n`).join('')] : []),
+      ...(notes.length > 0
+        ? [notes.map((note) => `${wrapped(safeLine(note), errColumns()).join('\n')}\n`).join('')]
+        : []),
     ];
     if (parts.length > 0) terminal.err(`${parts.join('\n')}\n`);
   }
@@ -43,10 +45,14 @@ function notesAbout({ problems, unnamed, columns }: FileReport): string[] {
   const them = unused.length === 1 ? 'it' : 'one';
   return [
     ...(unnamed > 0 && problems.count === 0
-      ? [`${counted(unnamed, 'signer')} ${unnamed === 1 ? 'has' : 'have'} no name; the email address is used as the name.`]
+      ? [
+          `${counted(unnamed, 'signer')} ${unnamed === 1 ? 'has' : 'have'} no name; the email address is used as the name.`,
+        ]
       : []),
     ...(unused.length > 0
-      ? [`Not used: ${listed(unused)}. To send ${them} along, rename it, such as meta.${first}; to leave it out without this note, esign_${first}.`]
+      ? [
+          `Not used: ${listed(unused)}. To send ${them} along, rename it, such as meta.${first}; to leave it out without this note, esign_${first}.`,
+        ]
       : []),
   ];
 }
@@ -71,7 +77,11 @@ function table(findings: Findings, { source, columns }: FileReport): string {
     const texts = wrapped(text, Math.max(20, errColumns() - indent)).join(`\n${' '.repeat(indent)}`);
     return `${line.padStart(lines)}${GAP}${padded(cell, cells)}${GAP}${texts}\n`;
   };
-  const all = [row(['LINE', header, 'PROBLEM']), ...rows.map(row), ...more(findings).map((text) => `${text}\n`)];
+  const all = [
+    row(['LINE', header, 'PROBLEM']),
+    ...rows.map(row),
+    ...more(findings).map((text) => `${text}\n`),
+  ];
   return all.join('');
 }
 

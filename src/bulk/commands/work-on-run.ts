@@ -146,7 +146,7 @@ function reportEnding(
   const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
-  if (ending.kind === 'stopped') throw stopped(ending.error, resume);
+  if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
   reportProblems(state, failed.length, ending.kind === 'paused');
@@ -183,15 +183,16 @@ function reportProblems(state: RunState, failed: number, isPaused: boolean): voi
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
       : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
-  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint });
+  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
 }
 
-function stopped(error: Error, resume: string): Error {
+function stopped(error: Error, run: string, resume: string): Error {
   if (!(error instanceof EsignError)) return error;
   const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
   return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
     cause: error,
     hint,
+    run,
   });
 }
 
@@ -199,6 +200,7 @@ function stopped(error: Error, resume: string): Error {
 function journalGone(error: Error, id: string): StoppedError {
   return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
     cause: error,
+    run: id,
     hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts, and send the list of \`esign bulk roster FILE --template ID --missing\`.`,
   });
 }

@@ -72,9 +72,7 @@ export function readHeader(
 
 /** Returns the columns that have a name, but are not used. */
 export function unusedColumns(columns: readonly SheetColumn[]): string[] {
-  return columns.flatMap(({ name, path }) =>
-    path.length > 0 || columnOf(name) !== undefined ? [] : [name],
-  );
+  return columns.flatMap(({ name, path }) => (path.length > 0 || columnOf(name) !== undefined ? [] : [name]));
 }
 
 /** Returns the column with that name, or undefined if absent. */

@@ -34,7 +34,8 @@ export async function openRows(
   const { head, all } = await peek(table.text);
   const { encoding } = table;
   // A CSV header never starts with a brace or bracket.
-  if (/^\s*[{[]/.test(head)) return { source: { format: 'jsonl', encoding }, columns: [], rows: jsonRows(all, problem) };
+  if (/^\s*[{[]/.test(head))
+    return { source: { format: 'jsonl', encoding }, columns: [], rows: jsonRows(all, problem) };
   const dialect = dialectOf(head, options.delimiter);
   const source: SourceFacts = { format: 'csv', encoding };
   return rowsOf(csvRecords(all, dialect), dialect.delimiter, source);
