@@ -152,7 +152,16 @@ function waitBeforeRetry(
   if (attempt > Math.min(options.retries, maxRetriesFor(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
   if (isRateLimited(error)) return rateWait(error, backOff, options);
-  return isTemporary(error, isRead(request.method)) ? backOff : undefined;
+  return isTemporary(error, isRead(request.method))
+    ? Math.max(backOff, requestedWait(error, options))
+    : undefined;
+}
+
+/** Returns how long a gateway asks to wait (Retry-After), in ms; 0 if that is longer than esign waits. */
+function requestedWait(error: unknown, { maxWaitMs }: RetryOptions): number {
+  const isResponse = error instanceof ServiceError || error instanceof BadResponseError;
+  const ms = (isResponse ? error.retryAfterMs : undefined) ?? 0;
+  return ms > maxWaitMs ? 0 : ms;
 }
 
 /**

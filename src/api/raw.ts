@@ -1,9 +1,10 @@
 import { isAmbiguous, isNotFound, ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import type { Method, RawResponse, SendRequest } from './http.ts';
+import type { Method, SendRequest } from './http.ts';
 import { ROUTES } from './no-api.ts';
 import { type ApiPage, eachPage } from './pages.ts';
+import type { RawResponse } from './response.ts';
 
 /** Any call to the API, including undocumented ones. */
 export interface RawCall {

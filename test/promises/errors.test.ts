@@ -43,6 +43,17 @@ const at = (baseUrl: string, apiKey = 'sk_canary_0123456789') => ({
   ESIGN_API_KEY: apiKey,
 });
 
+describe('a key that is not one', () => {
+  it.each(['"esk_0123456789"', '$ESIGN_KEY', 'undefined'])('is refused before it is sent: %s', (key) =>
+    fails(['envelopes', 'list'], {
+      exit: 2,
+      code: 'USAGE',
+      env: at('http://127.0.0.1:9/api/v1', key),
+      says: /^Error: ESIGN_API_KEY is not a valid key/,
+    }),
+  );
+});
+
 describe('a refusal by the service', () => {
   it('exits with 3 for a wrong key', () =>
     fails(['envelopes', 'list'], {
