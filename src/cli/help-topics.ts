@@ -78,7 +78,7 @@ ${rows([
 ${rows(Object.entries(EXIT_MEANINGS))}
 
 With --json, an error is one line on stderr: {"error":{"code","message",…}}.
-"next" contains commands to try. "outcome" of a write is none, done, or unknown.
+"next" has commands to try. "outcome" of a write: "none", "done", or "unknown".
 The codes of one command: esign COMMAND --help --json`,
 };
 
