@@ -15,11 +15,11 @@ import {
   UnknownOutcomeError,
   UsageError,
 } from '../kernel/errors.ts';
-import { isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { hasEnded, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { findInterrupted, hasEnded, resolveEarlier } from './earlier-create.ts';
+import { findInterrupted, resolveEarlier } from './earlier-create.ts';
 import { hasSameContent } from './same-content.ts';
 import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 

@@ -3,6 +3,7 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { listed } from '../kernel/duration.ts';
 import { ifFound, isNotFound, type RemindedRecentlyError, ServiceError } from '../kernel/errors.ts';
+import { nameOf } from '../kernel/text/person.ts';
 import {
   canBeCanceled,
   canBeReminded,
@@ -97,7 +98,7 @@ export function cancelAction(
       if (envelope !== undefined && !isTerminal(envelope.status ?? '')) return signedProblems(envelope);
       if (envelope?.status !== 'DECLINED' || evenIfDeclined) return [];
       const decliner = envelope.signers?.find(hasDeclined);
-      const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
+      const by = decliner ? ` by ${nameOf(decliner)}` : '';
       const text = `${id} was declined${by}. If you cancel it, its status no longer shows that.`;
       return [{ weight: 'incomplete', text }];
     },

@@ -3,6 +3,7 @@ import type { Once } from '../api/once.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { RemindedRecentlyError, StoppedError, SupersededError } from '../kernel/errors.ts';
+import { addressOf } from '../kernel/text/person.ts';
 import { isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
@@ -143,7 +144,7 @@ function idOf({ id, email }: Signer): string {
 }
 
 function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
-  const names = (signers: readonly Signer[]) => signers.map((one) => one.email ?? one.id).join(', ');
+  const names = (signers: readonly Signer[]) => signers.map(addressOf).join(', ');
   return new StoppedError(
     'INTERRUPTED',
     `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,
@@ -159,7 +160,7 @@ function recently(
 ): RemindedRecentlyError {
   const last = pending.map((one) => {
     const at = times.lastOf(id, idOf(one))?.at ?? now;
-    return `${one.email ?? one.id ?? 'a signer'} (${durationInWords(Math.max(0, now - at))} ago)`;
+    return `${addressOf(one)} (${durationInWords(Math.max(0, now - at))} ago)`;
   });
   return new RemindedRecentlyError(
     `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`,

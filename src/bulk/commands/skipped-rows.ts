@@ -1,28 +1,12 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfExists } from '../../catalog/marked-envelopes.ts';
-import { requestIdOf } from '../../catalog/markers.ts';
 import { Batch } from '../../cli/batch.ts';
-import { hasSameContent } from '../../envelopes/same-content.ts';
-import { Limiter } from '../../kernel/async/limiter.ts';
-import { timeOf } from '../../kernel/clock.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import { contentOf, createKey } from '../../log/keys.ts';
-import { type LoggedWrite, mayHaveCreated } from '../../log/logged-write.ts';
-import type { WriteMemory } from '../../log/write-memory.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { Context } from '../../session/context.ts';
 import type { Mode } from '../entries.ts';
-import {
-  type EarlierRow,
-  findEarlierRows,
-  type IdentifiedRow,
-  type NewRows,
-} from '../lookup/earlier-rows.ts';
+import { type EarlierRow, findEarlierRows, type NewRows } from '../lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../lookup/identified-rows.ts';
 import { endedError, groupKnownRows, type KnownRows } from '../lookup/known-rows.ts';
 import { EXISTING, type RowResult } from '../results.ts';

@@ -9,6 +9,7 @@ import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf, mapInOrder } from '../../kernel/streams.ts';
+import { nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type EnvelopeStatus, hasSigned } from '../../kernel/vocabulary.ts';
 import { logFolder } from '../../log/log-folder.ts';
@@ -20,7 +21,6 @@ import { REMINDER_GAP } from '../reminder-limits.ts';
 import { confirmProblems, type ProblemOptions, rolesReader } from './acting-problems.ts';
 import { type BatchAction, forEachId } from './each-envelope.ts';
 import { renderDone } from './envelope-text.ts';
-import { nameOf } from './list-table.ts';
 import { type FindSkipReasons, type NamingFlags, readNamedOrSelected } from './named-or-selected.ts';
 
 export interface ActCommand {

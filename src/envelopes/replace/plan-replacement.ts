@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
+import { hasEnded, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { isSameEnvelope } from '../same-content.ts';
@@ -68,8 +68,7 @@ async function madeBefore(
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {
   const making: ReplaceStep[] = made ? [] : ['make'];
   if (draft) return making;
-  const cancelling: ReplaceStep[] =
-    isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
+  const cancelling: ReplaceStep[] = hasEnded(old) ? [] : ['cancel'];
   const sending: ReplaceStep[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
   return [...making, ...cancelling, ...sending];
 }

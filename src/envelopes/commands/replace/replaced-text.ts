@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
+import { mailboxOf } from '../../../kernel/text/person.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
@@ -87,9 +88,9 @@ function signerLines({ before, after }: SignerChange): string[] {
   return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
 }
 
-function party({ name, email, role }: Signer | SignerInput): string {
-  const who = name && name !== email ? `${name} <${email ?? ''}>` : (email ?? '');
-  return role ? `${who}, ${role}` : who;
+function party(signer: Signer | SignerInput): string {
+  const who = mailboxOf(signer);
+  return signer.role ? `${who}, ${signer.role}` : who;
 }
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
