@@ -60,7 +60,7 @@ export function reportOf(error: unknown, options: ReportOptions = {}): ErrorRepo
         ? error.message
         : `Internal error: ${messageOf(error)}`,
     status: service || error instanceof BadResponseError ? error.status : null,
-    details: service ? (error.details ?? null) : null,
+    details: known ? (error.details ?? null) : null,
     hint: hint === '' ? null : hint,
     next: commandsIn(hint),
     outcome: options.isWrite ? outcomeOf(error) : null,

@@ -5,6 +5,8 @@
 export interface ErrorFacts {
   /** The next step. Commands in backticks that have no placeholder are ready to run. */
   hint?: string | undefined;
+  /** Messages by field, or by place in a file. */
+  details?: ErrorDetails | undefined;
   cause?: unknown;
   /** What a failed write did, if the class of the error doesn't show it. Null: several steps, which the message describes. */
   outcome?: Outcome | null | undefined;
@@ -24,6 +26,7 @@ export abstract class EsignError extends Error {
   abstract override readonly name: string;
   readonly code: string;
   readonly hint: string | undefined;
+  readonly details: ErrorDetails | undefined;
   readonly outcome: Outcome | null | undefined;
   readonly run: string | undefined;
 
@@ -31,6 +34,7 @@ export abstract class EsignError extends Error {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.hint = facts.hint;
+    this.details = facts.details;
     this.outcome = facts.outcome;
     this.run = facts.run;
   }
@@ -117,7 +121,6 @@ export class ServiceError extends EsignError {
   static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
   readonly status: number;
-  readonly details: ErrorDetails | undefined;
   /** When the rate window resets, in ms since the epoch, if the service returned it. */
   readonly resetAt: number | undefined;
   /** From Retry-After, in ms. */
@@ -130,14 +133,12 @@ export class ServiceError extends EsignError {
     message: string,
     facts: ErrorFacts & {
       status: number;
-      details?: ErrorDetails | undefined;
       resetAt?: number | undefined;
       retryAfterMs?: number | undefined;
     },
   ) {
     super(code, message, facts);
     this.status = facts.status;
-    this.details = facts.details;
     this.resetAt = facts.resetAt;
     this.retryAfterMs = facts.retryAfterMs;
   }
