@@ -15,6 +15,7 @@ import {
   UnknownOutcomeError,
   UsageError,
 } from '../kernel/errors.ts';
+import { nameOf } from '../kernel/text/person.ts';
 import { hasEnded, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
@@ -269,7 +270,7 @@ function interruptedWarning({ id }: Envelope): CreateWarning {
 }
 
 function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUsedError {
-  const names = (envelope?.signers ?? []).map(({ name, email, id }) => name || email || id || 'a signer');
+  const names = (envelope?.signers ?? []).map(nameOf);
   const facts = [...names, envelope?.templateId ?? ''].filter((fact) => fact !== '').join(', ');
   const used = envelope
     ? `for ${envelope.id}${facts === '' ? '' : ` (${facts})`}`

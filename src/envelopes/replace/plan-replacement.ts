@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasEnded, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
@@ -90,7 +91,7 @@ export function refuse(
   const signed = (old.signers ?? []).filter(hasSigned);
   if (signed.length === 0 || evenIfSigned) return;
   throw notPossible(
-    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
+    `${listed(signed.map(nameOf))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
     `To replace it anyway, add --even-if-signed.${draft}`,
   );
 }

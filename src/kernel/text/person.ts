@@ -5,14 +5,15 @@ interface Person {
   email?: string | null | undefined;
 }
 
-/** Returns a person's name, or otherwise the address. */
-export function nameOf({ name, email }: Person): string {
-  return name || email || 'a signer';
+/** Returns a person's name, or otherwise the address or the ID. */
+export function nameOf({ name, email, id }: Person): string {
+  return name || email || id || 'a signer';
 }
 
 /** Returns `Ada Lovelace <ada@example.com>`, or only the address. */
-export function mailboxOf({ name, email }: Person): string {
-  return name && email && name !== email ? `${name} <${email}>` : name || email || 'a signer';
+export function mailboxOf(person: Person): string {
+  const { name, email } = person;
+  return name && email && name !== email ? `${name} <${email}>` : nameOf(person);
 }
 
 /** Returns a person's address, or otherwise the ID. */
