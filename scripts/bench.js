@@ -1,12 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
-// Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
-// --quick uses small numbers, to check that everything works. --write updates the table in docs/contributing/benchmarks.md.
-const root = join(import.meta.dirname, '..');
+// Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE]
+// --quick uses small numbers, to check that everything works.
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
@@ -31,7 +29,7 @@ const quick = process.argv.includes('--quick');
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 await ensureBuilt();
-const { printRows, spreadOf } = await import('../test/bench/measure.js');
+const { printRows } = await import('../test/bench/measure.js');
 const began = Date.now();
 const parts = Object.keys(PARTS).filter((name) => (word('only') ?? name) === name);
 const rows = [];
@@ -46,42 +44,15 @@ for (const [at, name] of parts.entries()) {
   printRows(some);
   rows.push(...some);
 }
+printRows(rows.flatMap(({ growth = [] }) => growth).map(growthRow));
 process.stderr.write(`Total: ${((Date.now() - began) / 60_000).toFixed(1)} minutes.\n`);
 const machine = `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'an unknown kind'}`;
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-if (process.argv.includes('--write')) {
-  const file = join(root, 'docs/contributing/benchmarks.md');
-  await writeFile(file, page(await readFile(file, 'utf8')));
-}
-
-/** Returns the page with the new figures. With --only, the other rows stay as they are. */
-function page(current) {
-  const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
-  const cellsOf = (row) => {
-    const { name, value, asked = '', note = '' } = row;
-    return [name, value, spreadOf(row), asked, verdict(row), note];
-  };
-  const growths = rows.flatMap(({ growth = [] }) => growth);
-  const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
-  const tables = current.split(/(?<=^\| --- .*\n)((?:\|.*\n)*)/m);
-  tables[1] = tableOf(growths.map(growthRow), tables[1]);
-  tables[3] = tableOf(rows.map(cellsOf), tables[3]);
-  return tables.join('').replace(/^Last run: .*$/m, `Last run: ${machine}.${separately}`);
-}
-
-/** Returns the lines of a table. With --only, the current lines stay unless they are measured again. */
-function tableOf(cells, current) {
-  const kept = word('only') === undefined ? [] : current.matchAll(/^\| (.+?) \| .*\|$/gm);
-  const lines = new Map([...kept].map(([line, name]) => [name, line]));
-  for (const row of cells) lines.set(row[0], `| ${row.join(' | ')} |`);
-  return [...lines.values()].map((line) => `${line}\n`).join('');
-}
-
-/** Returns the cost of one item for 10 and 100 times as many, relative to the smallest run: 100 ×, 1.2 ×, 0.05 ×. */
+/** Returns the cost of one item for 10 and 100 times as many, relative to the smallest run, as a row: 1.2 ×, 0.05 ×. */
 function growthRow({ what, unit, costs }) {
   const [least, ...more] = costs;
   const counts = [least, costs.at(-1)].map(({ items }) => items.toLocaleString('en-US'));
   const ratios = more.map(({ ms }) => ms / least.ms);
   const factors = ratios.map((ratio) => `${Number(ratio.toPrecision(ratio < 0.1 ? 1 : 2))} ×`);
-  return [what, `${counts.join(' to ')} ${unit}`, ...factors];
+  return { name: `growth: ${what}, ${counts.join(' to ')} ${unit}`, value: factors.join(', ') };
 }

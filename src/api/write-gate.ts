@@ -1,4 +1,5 @@
-import type { HttpRequest, HttpResponse, SendRequest } from './http.ts';
+import type { HttpRequest, SendRequest } from './http.ts';
+import type { HttpResponse } from './response.ts';
 
 /** A write that a command plans to send. */
 export type PlannedWrite =

@@ -136,7 +136,8 @@ class BatchWork<T extends Done> {
     const { id } = attempt;
     if ('error' in attempt) {
       const { error } = attempt;
-      return { json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } };
+      const isWrite = this.#options.action !== undefined;
+      return { json: { id, ok: false, error: reportOf(error, { isWrite }) }, failure: { label: id, error } };
     }
     if ('skipped' in attempt) {
       this.#skipped++;

@@ -4,56 +4,67 @@ import { RESERVE } from '../../api/limits.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
 import { Batch } from '../../cli/batch.ts';
 import { reportOf } from '../../cli/error-report.ts';
-import type { Interrupt } from '../../cli/interrupt.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import { EsignError, PartialError, StoppedError, sentenceOf, UsageError } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { EsignError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { renderPairs } from '../../output/table.ts';
 import type { Context } from '../../session/context.ts';
-import type { Session } from '../../session/session.ts';
 import { requestsFor, timeByWindow } from '../estimate.ts';
-import { canReadEnvelopes } from '../lookup/earlier-rows.ts';
 import { type RowResult, resultAsJson, resultsOf } from '../results.ts';
 import { type Ending, processRun } from '../run.ts';
 import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../run-limits.ts';
-import { lastRun } from '../run-list.ts';
 import type { RunState } from '../run-state.ts';
-import { type OpenRun, openRun } from '../runs.ts';
-import type { BulkProgress } from './bulk-progress.ts';
-import { endingText, resumeCommand, rowInWords } from './preflight-text.ts';
-import { noRunsError, useProfileOf } from './selected-run.ts';
+import type { OpenRun } from '../runs.ts';
+import { BulkProgress } from './bulk-progress.ts';
+import { nextCommands, resumeCommand } from './next-commands.ts';
+import { rowInWords } from './row-text.ts';
 
-/** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
-export function bulkClient(progress: BulkProgress, session: Session): Promise<Client> {
-  return session.client({
-    reserve: RESERVE,
-    maxWaitMs: Number.POSITIVE_INFINITY,
-    // The run has its own grace period and journal.
-    graceMs: 0,
-    onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
-  });
+/** What the commands that work on a run share. */
+export interface RunMeans {
+  /** Returns the client, which is created at the first call. It leaves the reserve to others and waits for rate windows. */
+  client(): Promise<Client>;
+  progress: BulkProgress;
+  /** The secret for rows with a webhook URL. */
+  webhookSecret: string | undefined;
+}
+
+export async function runMeans(
+  flags: { 'webhook-secret-file'?: string | undefined },
+  context: Context,
+): Promise<RunMeans> {
+  const progress = new BulkProgress(context);
+  let client: Promise<Client> | undefined;
+  return {
+    progress,
+    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], context.terminal),
+    client: () =>
+      (client ??= context.session.client({
+        reserve: RESERVE,
+        maxWaitMs: Number.POSITIVE_INFINITY,
+        // The run has its own grace period and journal.
+        graceMs: 0,
+        onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
+      })),
+  };
 }
 
 /**
  * Works on a run, reports each row when its outcome is known, and closes the run.
  * @throws PartialError if rows failed, StoppedError if the run stopped before every outcome was known.
  */
-export async function runToCompletion(
-  run: OpenRun,
-  work: { client: Client; webhookSecret: string | undefined; progress: BulkProgress },
-  context: Context,
-): Promise<void> {
-  const { progress } = work;
+export async function workOnRun(run: OpenRun, means: RunMeans, context: Context): Promise<void> {
+  const { progress, webhookSecret } = means;
+  const client = await means.client();
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
   let ending: Ending | undefined;
   const { id, mode } = run.state.head;
-  const endInLog = (await work.client.writes()).beginRun({ id, sends: mode !== 'draft' });
+  const endInLog = (await client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
   const drafts = new Set(run.state.rows('created'));
   progress.start(run.state, (rows) => {
-    const window = work.client.window?.reading();
+    const window = client.window?.reading();
     return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
   });
   const { file } = run.state.head;
@@ -65,15 +76,16 @@ export async function runToCompletion(
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
     ending = await processRun(run, {
-      client: work.client,
+      client,
       memory: await context.session.memory(),
       concurrency: CONCURRENCY,
-      webhookSecret: work.webhookSecret,
+      webhookSecret,
       maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
         row: report,
+        searches: (why) => progress.searches(why),
         notice: (text, options) => progress.notice(text, options),
       },
     });
@@ -122,7 +134,7 @@ async function reportKnown(
   }
 }
 
-/** Rows that were finished `before` belong to earlier processes. */
+/** Reports how the work ended. Rows that were finished `before` belong to earlier processes. */
 function reportEnding(
   { state, files }: OpenRun,
   ending: Ending,
@@ -134,10 +146,26 @@ function reportEnding(
   const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
-  if (ending.kind === 'stopped') throw stopped(ending.error, resume);
+  if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
   reportProblems(state, failed.length, ending.kind === 'paused');
+}
+
+/** Returns the outcome of a run's rows so far, and the commands that usually follow. */
+function endingText(state: RunState, terminal: CommandTerminal): string {
+  const { id, mode, total } = state.head;
+  const left = total - state.finishedCount;
+  const done = state.count('done');
+  const parts = [
+    `${counted(done, 'envelope')} ${mode === 'draft' ? 'created' : 'sent'}`,
+    ...(state.count('failed') > 0 ? [`${grouped(state.count('failed'))} failed`] : []),
+    ...(state.count('existing') > 0 ? [`${grouped(state.count('existing'))} already existed`] : []),
+    ...(left > 0 ? [`${grouped(left)} remaining`] : []),
+  ];
+  const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
+  const hasNext = state.isPaused || (left === 0 && done > 0);
+  return hasNext ? summary + renderPairs(nextCommands(state, terminal), terminal, '  ') : summary;
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */
@@ -155,15 +183,16 @@ function reportProblems(state: RunState, failed: number, isPaused: boolean): voi
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
       : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
-  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint });
+  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
 }
 
-function stopped(error: Error, resume: string): Error {
+function stopped(error: Error, run: string, resume: string): Error {
   if (!(error instanceof EsignError)) return error;
   const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
   return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
     cause: error,
     hint,
+    run,
   });
 }
 
@@ -171,54 +200,7 @@ function stopped(error: Error, resume: string): Error {
 function journalGone(error: Error, id: string): StoppedError {
   return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
     cause: error,
+    run: id,
     hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts, and send the list of \`esign bulk roster FILE --template ID --missing\`.`,
-  });
-}
-
-/** Does work on a run, and closes the run if the work fails. */
-export async function closingOnError(run: OpenRun, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    await run.close();
-    throw error;
-  }
-}
-
-/** Returns the named run. Without a name, or for `last`, returns the latest one. */
-export async function namedRun(id: string | undefined): Promise<string> {
-  const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
-  if (found !== undefined) return found;
-  throw noRunsError();
-}
-
-/**
- * Opens a run to continue it. Uses the profile that it was started with unless another one is named.
- * @throws UsageError when it was started at another service, or the key belongs to another organization.
- */
-export async function reopenRun(
-  id: string,
-  client: () => Promise<Client>,
-  context: Context,
-): Promise<OpenRun> {
-  preferLowMemory();
-  const run = await openRun(runsDir(), id);
-  await closingOnError(run, async () => {
-    await useProfileOf(run.state, context.session);
-    await requireSameOrganization(run.state, await client(), context.interrupt);
-  });
-  return run;
-}
-
-/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
-export async function requireSameOrganization(
-  state: RunState,
-  client: Client,
-  interrupt: Pick<Interrupt, 'signal'>,
-): Promise<void> {
-  const [envelopeId] = state.envelopeIds();
-  if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
-  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
-    hint: 'Use a key from the same organization: `esign profiles list`.',
   });
 }

@@ -1,12 +1,11 @@
 // Live view of the webhooks that `esign listen` receives: the list, its filters, and the keys.
-import { Detail } from './detail.js';
-import { copy, el, eventName, shown, time } from './dom.js';
+import { Detail } from './delivery.js';
+import { el, eventName, shown, TONES, time } from './elements.js';
 
 /** How soon the page connects again after an error response. */
 const AGAIN_MS = 2_000;
 /** As many as the listener keeps. */
 const MAX_ROWS = 1_000;
-const STATES = { verified: 'verified', unchecked: 'not checked', refused: 'refused' };
 
 const [list, filters, connection] = ['#list', '#filters', '#connection'].map((name) =>
   document.querySelector(name),
@@ -27,7 +26,7 @@ function follow() {
     take(JSON.parse(message.data), seen > before);
   });
   source.addEventListener('error', () => {
-    connection.classList.remove('live');
+    connection.className = 'connection warn';
     connection.textContent = 'Listener disconnected. Reconnecting…';
     // The browser gave up, as after an error response; a new source doesn't know the last ID.
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
@@ -35,19 +34,14 @@ function follow() {
   addEventListener('pagehide', () => source.close(), { once: true });
 }
 
-function start({ listensAt, isFresh, change, events }) {
-  connection.classList.add('live');
+function start({ isFresh, change }) {
+  connection.className = 'connection good';
   connection.textContent = 'Live';
   before = change;
   if (isFresh) {
     items.clear();
     list.replaceChildren();
   }
-  document.querySelector('#address').textContent = listensAt;
-  document.querySelector('#try').textContent =
-    `esign events trigger completed --to ${listensAt} --secret-file FILE`;
-  const { event } = filters.elements;
-  if (event.options.length === 1) event.append(...events.map((value) => el('option', { value }, value)));
   openFromAddress();
 }
 
@@ -74,7 +68,7 @@ function itemOf({ id, receivedAt, event, envelopeId, signer, state, reason, dupl
   const link = el(
     'a',
     { href: `#${id}`, 'aria-current': id === detail.id && 'true' },
-    el('span', { class: `mark ${state}`, role: 'img', 'aria-label': STATES[state] }),
+    el('span', { class: `mark ${TONES[state]}`, role: 'img', 'aria-label': state }),
     el('span', { class: 'head' }, eventName(event), duplicate && el('span', { class: 'chip' }, 'duplicate')),
     time(receivedAt),
     el('span', { class: reason === null ? 'line' : 'line reason' }, shown(line)),
@@ -168,7 +162,4 @@ filters.addEventListener('input', filter);
 filters.addEventListener('reset', () => setTimeout(filter));
 filters.addEventListener('submit', (event) => event.preventDefault());
 addEventListener('hashchange', openFromAddress);
-document.querySelector('#copy-address').addEventListener('click', (event) => {
-  copy(document.querySelector('#address').textContent, event.currentTarget);
-});
 follow();

@@ -1,11 +1,11 @@
 // The details of a delivery.
-import { copy, el, eventName, lasting, shown, time } from './dom.js';
+import { el, eventName, lasting, shown, TONES, time } from './elements.js';
+import { copy } from './page.js';
 
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
 /** Longer text has a single color: more elements would make the page slow. */
 const MAX_COLORED = 100_000;
 const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused with' };
-const TONES = { verified: 'good', unchecked: 'warn', refused: 'bad' };
 const KEYS = 'Keys: j and k move, Enter opens, Esc closes, / searches, r replays, c copies as curl.';
 
 export class Detail {
@@ -54,7 +54,7 @@ export class Detail {
       this.verdict(),
       el('section', { class: 'card' }, el('h3', {}, 'What happened'), this.timeline()),
       this.body(),
-      el('section', { class: 'card' }, el('h3', {}, 'Headers'), pairs('headers mono', headers)),
+      el('section', { class: 'card' }, el('h3', {}, 'Headers'), pairs('facts mono', headers)),
     ];
   }
 
@@ -72,14 +72,14 @@ export class Detail {
     const replay = { class: 'main', 'aria-disabled': noReplay !== null && 'true' };
     const actions = el(
       'div',
-      { class: 'actions' },
+      { class: 'row' },
       button('curl', 'Copy as curl', () => this.copyCurl(), { disabled: curl === null }),
       button('replay', 'Replay', () => this.replay(), replay),
-      el('p', { class: 'note quiet', id: 'note', role: 'status' }, noReplay ?? ''),
+      el('p', { class: 'quiet', id: 'note', role: 'status' }, noReplay ?? ''),
     );
-    const bar = el('div', { class: 'bar' }, el('h2', {}, eventName(event)), actions);
+    const bar = el('div', { class: 'row bar' }, el('h2', {}, eventName(event)), actions);
     const known = facts.filter(([, value]) => value);
-    return el('header', {}, bar, pairs('facts', known));
+    return el('header', {}, bar, pairs('summary', known));
   }
 
   copyCurl() {
@@ -108,8 +108,8 @@ export class Detail {
     const given = signature && shown(`${signature.header}: ${signature.value}`);
     return el(
       'section',
-      { class: `verdict ${state}`, 'aria-label': 'Signature' },
-      el('span', { class: `mark ${state}`, 'aria-hidden': 'true' }),
+      { class: `verdict ${TONES[state]}`, 'aria-label': 'Signature' },
+      el('span', { class: `mark ${TONES[state]}`, 'aria-hidden': 'true' }),
       el(
         'div',
         {},
@@ -154,8 +154,8 @@ export class Detail {
         one.setAttribute('aria-pressed', String((at === 0) === isPretty));
     };
     const forms = [
-      button('pretty', 'Pretty', () => choose(true), { disabled: pretty === null }),
-      button('raw', 'Raw', () => choose(false)),
+      button('pretty', 'Pretty', () => choose(true), { class: 'small', disabled: pretty === null }),
+      button('raw', 'Raw', () => choose(false), { class: 'small' }),
     ];
     choose(pretty !== null && !this.prefersRaw);
     const onCopy = (event) => copy(raw, event.currentTarget);
@@ -164,7 +164,7 @@ export class Detail {
       { class: 'card' },
       el(
         'div',
-        { class: 'bar' },
+        { class: 'row bar' },
         el('h3', {}, 'Body'),
         el('div', { class: 'switch', role: 'group', 'aria-label': 'Body format' }, forms),
         button('copy', 'Copy', onCopy, { class: 'small' }),

@@ -25,6 +25,9 @@ export function shown(text) {
   });
 }
 
+/** The tone of each result of checking a signature. */
+export const TONES = { verified: 'good', unchecked: 'warn', refused: 'bad' };
+
 /** The event's name, with the common prefix set apart. */
 export function eventName(event) {
   const [, prefix, name] = /^(envelope\.)?(.*)$/s.exec(event ?? 'unknown event');
@@ -45,17 +48,4 @@ export function time(iso) {
 export function lasting(ms) {
   if (ms < 1_000) return `${ms} ms`;
   return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
-}
-
-/** Copies text and confirms it on the button. */
-export async function copy(text, button) {
-  const before = button.textContent;
-  const isCopied = await navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  );
-  button.textContent = isCopied ? 'Copied' : 'Not allowed';
-  setTimeout(() => {
-    button.textContent = before;
-  }, 1_500);
 }
