@@ -73,7 +73,7 @@ export class ForwardQueue {
   /** Those to send again, by the time, in steps. */
   readonly #retries = new Map<number, PendingForward[]>();
   /** Wakes workers that have nothing to send. */
-  #idle: (() => void)[] = [];
+  readonly #idle: (() => void)[] = [];
   #workers: Promise<unknown> = Promise.resolve();
   /** ms since the epoch */
   #startedAt = Number.POSITIVE_INFINITY;
