@@ -246,9 +246,17 @@ export class OutputError extends EsignError {
 export const JournalError = errorClass('JournalError', 'JOURNAL');
 export type JournalError = InstanceType<typeof JournalError>;
 
-/** All signers were already reminded within the requested gap. */
-export const RemindedRecentlyError = errorClass('RemindedRecentlyError', 'REMINDED_RECENTLY');
-export type RemindedRecentlyError = InstanceType<typeof RemindedRecentlyError>;
+/**
+ * Nothing needs to be done for an envelope: its signers were reminded recently, no reminder is due, or its signers are not asked to
+ * sign now. Commands count this as success.
+ */
+export class NothingToDoError extends EsignError {
+  static override readonly name = 'NothingToDoError';
+  override readonly name = 'NothingToDoError';
+  constructor(code: 'REMINDED_RECENTLY' | 'NOT_DUE' | 'NOT_OPEN', message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
+  }
+}
 
 /** A bulk run stopped early, for the reason in `cause`. It can be resumed. */
 export class StoppedError extends EsignError {

@@ -96,7 +96,8 @@ class GuardedGate {
       this.#requireConfirmation(tally);
     });
     const isConfirmed = this.#mustConfirm && confirmation.given !== undefined;
-    return { isConfirmed, confirm: () => this.#confirm() };
+    const asksName = this.#mustConfirm && !isConfirmed;
+    return { isConfirmed, asksName, confirm: () => this.#confirm() };
   }
 
   /** Checks, sends, and records a write. @throws GuardError */
