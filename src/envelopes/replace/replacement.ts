@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { addressOf } from '../../kernel/text/person.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
@@ -123,7 +124,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   const left = new Set((removed ?? []).map((name) => onlySigner(old, name)));
   const both = [...left].find((one) => replaced.has(one));
   if (both)
-    throw new UsageError(`${nameIn(both)} can't be both replaced and removed.`, {
+    throw new UsageError(`${addressOf(both)} can't be both replaced and removed.`, {
       hint: 'Use either --signer or --remove-signer for this signer.',
     });
   const kept = (old.signers ?? []).map((before): SignerChange => {
@@ -202,8 +203,4 @@ function newSigners(mailboxes: readonly string[], { signingOrder, signers }: Env
     after: signingOrder === 'SEQUENTIAL' ? { order: last + index + 1, ...signer } : signer,
     nameIsAddress,
   }));
-}
-
-function nameIn({ email, id }: Signer): string {
-  return email ?? id ?? 'a signer';
 }
