@@ -15,7 +15,7 @@ const ENGINES = {
   templates: ['api', 'sandbox'],
   // `control/` calls a running sandbox like any service; the sandbox itself imports neither (sandbox-imports-nothing-of-the-client).
   sandbox: ['api', 'journal', 'pages'],
-  webhooks: ['journal'],
+  webhooks: ['journal', 'pages'],
   log: ['api'],
   // Guards refuse a write before it is logged.
   profiles: ['api', 'log'],
@@ -71,6 +71,7 @@ commandRules.push({
 // Packages in the bundle: none is installed with esign-cli (docs/contributing/releases.md). All others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
+  '@aws-sdk/credential-provider-ini',
   '@aws-sdk/s3-request-presigner',
   '@exodus/bytes',
   '@hono/node-server',
@@ -106,7 +107,7 @@ module.exports = {
       severity: 'error',
       from: {
         orphan: true,
-        pathNot: ['^src/cli/help.ts$', '^src/sandbox/pages/assets/', '\\.d\\.ts$'],
+        pathNot: ['^src/cli/help.ts$', '^src/(sandbox/)?pages/assets/', '\\.d\\.ts$'],
       },
       to: {},
     },
@@ -152,6 +153,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/api/(dispatcher|undici|undici-parts.d).ts$' },
       to: { path: 'node_modules/undici' },
+    },
+    {
+      name: 'one-page-template',
+      comment: 'pages/html.ts also makes characters visible that hide or reorder text',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: 'node_modules/hono/dist/helper/html' },
     },
     {
       name: 'one-bucket-client',

@@ -248,16 +248,15 @@ function fileOf(name) {
   return ENTRIES[name] ?? name.replace(/^(@|esign:)|\.ts$/g, '').replaceAll('/', '-');
 }
 
-/** Builds the assets of the sandbox's web pages and of `listen --inspect`: styles, scripts, the PDF viewer, a font. */
+/** Copies the files of the web pages to `dist/pages`: styles, scripts, the PDF viewer, a font. */
 export async function copyPages() {
   const target = join(root, 'dist/pages');
+  await rm(target, { recursive: true, force: true });
+  for (const folder of ['pages/assets', 'sandbox/pages/assets', 'webhooks/inspector/assets'])
+    await cp(join(root, 'src', folder), target, { recursive: true });
   const viewer = join(root, 'node_modules/pdfjs-dist/legacy/build');
-  await cp(join(root, 'src/sandbox/pages/assets'), target, { recursive: true });
   for (const file of ['pdf.min.mjs', 'pdf.worker.min.mjs']) await cp(join(viewer, file), join(target, file));
   await cp(join(root, 'dist/fonts/Caveat_500Medium.ttf'), join(target, 'hand.ttf'));
-  await cp(join(root, 'src/webhooks/inspector/assets'), join(root, 'dist/inspector'), { recursive: true });
-  for (const folder of [target, join(root, 'dist/inspector')])
-    await cp(join(root, 'src/kernel/assets'), folder, { recursive: true });
 }
 
 /** Writes oclif.manifest.json, which lists all commands and flags, so that help and routing don't load any commands. */

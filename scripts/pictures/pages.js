@@ -12,7 +12,9 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Takes pictures of the signing page and of the inspector of `listen`. */
 export function pagePictures(shell, baseUrl) {
   return withPage({ width: 1280, height: 800 }, async (page) => {
+    await page.setViewportSize({ width: 1280, height: 680 });
     await signingPicture(page, shell, baseUrl);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await inspectorPicture(page, shell);
   });
 }

@@ -3,6 +3,7 @@ import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
 import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './limits.ts';
+import { withApiCheck } from './no-api.ts';
 import { isPlausibleReset } from './rate-limit.ts';
 import { RateWindow } from './rate-window.ts';
 import { createResources, type ResourceOptions, type Resources } from './resources.ts';
@@ -53,13 +54,14 @@ export interface Client extends Resources {
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
   const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);
-  const sendNow = withRetries(createHttp({ ...options, serviceClock, window }), {
+  const retrying = withRetries(createHttp({ ...options, serviceClock, window }), {
     clock: options.clock,
     random: options.random ?? Math.random,
     retries: options.retries ?? MAX_RETRIES,
     maxWaitMs: options.maxWaitMs ?? MAX_RATE_WAIT_MS,
     onWait: options.onWait,
   });
+  const sendNow = withApiCheck(retrying, options.baseUrl);
   let gate: WriteGate | undefined;
   const writes = async () => {
     gate ??= ((await options.gate?.()) ?? openGate)(sendNow);
@@ -150,7 +152,16 @@ function waitBeforeRetry(
   if (attempt > Math.min(options.retries, maxRetriesFor(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
   if (isRateLimited(error)) return rateWait(error, backOff, options);
-  return isTemporary(error, isRead(request.method)) ? backOff : undefined;
+  return isTemporary(error, isRead(request.method))
+    ? Math.max(backOff, requestedWait(error, options))
+    : undefined;
+}
+
+/** Returns how long a gateway asks to wait (Retry-After), in ms; 0 if that is longer than esign waits. */
+function requestedWait(error: unknown, { maxWaitMs }: RetryOptions): number {
+  const isResponse = error instanceof ServiceError || error instanceof BadResponseError;
+  const ms = (isResponse ? error.retryAfterMs : undefined) ?? 0;
+  return ms > maxWaitMs ? 0 : ms;
 }
 
 /**

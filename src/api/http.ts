@@ -1,14 +1,12 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
-import { BadResponseError, EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
-import { isRecord, tryParseJson } from '../kernel/json.ts';
-import { BodyLimitError, readBounded } from '../kernel/streams.ts';
+import { EsignError, UsageError } from '../kernel/errors.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import type { Once } from './once.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
 import type { RateWindow } from './rate-window.ts';
-import { errorResponseSchema, matches } from './schemas.ts';
+import { type HttpResponse, interpret, type RawResponse, readText } from './response.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
 
@@ -38,13 +36,6 @@ export interface HttpRequest {
 
 /** What the log is called about a write. */
 export type WriteHooks = Pick<HttpRequest, 'beforeAttempt' | 'onSend' | 'onNothingDone'>;
-
-export interface HttpResponse {
-  status: number;
-  /** Parsed JSON; undefined for an empty body. */
-  body: unknown;
-  rate: RateLimit;
-}
 
 /** A request and its outcome, for --debug. The receiver redacts it. */
 export interface TraceEntry {
@@ -84,9 +75,6 @@ export interface HttpOptions {
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-const UTF8 = new TextDecoder();
-
 /**
  * Returns a function that sends one request once, without retries. No other code sends HTTP requests to the service. The
  * function rejects with ServiceError (the API's error shape), NetworkError (no complete response), or BadResponseError (a
@@ -125,8 +113,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.responseBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
-      const body = bodyOf(raw, url);
-      return interpret(raw, body, entry.rate, { ...request, url, baseUrl: options.baseUrl });
+      return interpret(raw, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;
@@ -137,12 +124,6 @@ export function createHttp(options: HttpOptions): SendRequest {
       options.trace?.(entry);
     }
   };
-}
-
-export interface RawResponse {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
 }
 
 async function exchange(
@@ -176,7 +157,7 @@ async function exchange(
     return {
       status: response.statusCode,
       headers: response.headers,
-      text: await readText(response.body, response.statusCode),
+      text: await readText(response),
     };
   } catch (error) {
     if (signal?.aborted && graceMs === 0) throw abortReason(signal);
@@ -197,116 +178,6 @@ async function exchange(
 /** Returns true for methods that change nothing. */
 export function isRead(method: Method): boolean {
   return method === 'GET' || method === 'HEAD';
-}
-
-/** Reads the whole response as text. @throws BadResponseError if it is too large or arrives in too many small pieces. */
-async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
-  try {
-    return UTF8.decode(await readBounded(body, MAX_RESPONSE_BYTES));
-  } catch (error) {
-    if (!(error instanceof BodyLimitError)) throw error;
-    const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
-    throw new BadResponseError(`The response ${why}, so esign stopped reading it.`, {
-      status,
-      hint: 'Check that the base URL points to the e-signature API: `esign profiles show`.',
-    });
-  }
-}
-
-/** Returns the parsed JSON of a response, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
-function bodyOf(raw: RawResponse, url: string): unknown {
-  if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
-  return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
-}
-
-/** Lists that every account has, even if they are empty. */
-const LISTS = /^\/esign\/(?:envelopes|templates)(?:\?|$)/;
-
-interface Address {
-  method: Method;
-  path: string;
-  url: string;
-  baseUrl: string;
-}
-
-function interpret(raw: RawResponse, body: unknown, rate: RateLimit, address: Address): HttpResponse {
-  const { status } = raw;
-  const { url } = address;
-  if (status === 404 && address.method === 'GET' && LISTS.test(address.path)) throw noApi(address);
-  if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
-  if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
-    throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
-      status,
-      details: readDetails(body.error.details),
-      resetAt: rate.resetAt,
-      retryAfterMs: rate.retryAfterMs,
-    });
-  }
-  // Gateways limit requests, too, with a body of their own.
-  if (status === 429)
-    throw new ServiceError('RATE_LIMITED', `${new URL(url).origin} returned 429: too many requests`, {
-      status,
-      resetAt: rate.resetAt,
-      retryAfterMs: rate.retryAfterMs,
-    });
-  // They also check keys.
-  if (status === 401)
-    throw new ServiceError('UNAUTHORIZED', `${new URL(url).origin} returned 401: the API key was refused`, {
-      status,
-    });
-  if (status >= 400 || body === undefined) throw notTheApi(raw, url);
-  return { status, body, rate };
-}
-
-/** The error for a base URL without the API. The most common cause is a base URL without its path. */
-function noApi({ baseUrl }: Address): BadResponseError {
-  const likely = `${new URL(baseUrl).origin}/api/v1`;
-  return new BadResponseError(`There is no API at ${baseUrl} (404).`, {
-    status: 404,
-    hint: baseUrl === likely ? 'Check the base URL: `esign profiles show`.' : `Did you mean ${likely}?`,
-  });
-}
-
-function redirected(raw: RawResponse, url: string): BadResponseError {
-  const location = raw.headers.location;
-  const target =
-    typeof location === 'string' && URL.canParse(location, url)
-      ? new URL(location, url).origin
-      : 'another address';
-  return new BadResponseError(
-    `${new URL(url).origin} returned a redirect (${raw.status}) to ${target}, which was not followed.`,
-    {
-      status: raw.status,
-      hint: 'Check the base URL: `esign profiles show`. Redirects are never followed, because they could expose the API key.',
-    },
-  );
-}
-
-function notTheApi(raw: RawResponse, url: string): BadResponseError {
-  const { status } = raw;
-  const type = raw.headers['content-type'];
-  const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
-  return new BadResponseError(
-    `${new URL(url).origin} returned ${status} with an unexpected body (${kind}, ${raw.text.length} characters).`,
-    {
-      status,
-      hint:
-        status === 407
-          ? 'The proxy requires a username and password. Set HTTP_PROXY=http://user:password@host:port.'
-          : 'A login page, a proxy, or the wrong base URL can cause this. Check the base URL with `esign profiles show`.',
-    },
-  );
-}
-
-/** Reads `details`, which maps field names to lists of messages. Single strings and nested values are accepted, too. */
-function readDetails(value: unknown): Record<string, string[]> | undefined {
-  if (!isRecord(value)) return undefined;
-  const details: Record<string, string[]> = {};
-  for (const [field, messages] of Object.entries(value)) {
-    const list = Array.isArray(messages) ? messages : [messages];
-    details[field] = list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
-  }
-  return details;
 }
 
 function addressOf(baseUrl: string, request: HttpRequest): string {

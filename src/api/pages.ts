@@ -1,6 +1,7 @@
 import { isRecord } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
-import type { RawResponse, SendRequest } from './http.ts';
+import type { SendRequest } from './http.ts';
+import type { RawResponse } from './response.ts';
 import { listResponseSchema, readAs } from './schemas.ts';
 
 export interface PageRequest {

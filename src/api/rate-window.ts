@@ -28,6 +28,8 @@ export interface RateReading {
 const MARGIN_MS = 100;
 /** The most that is added to a pause, so that several processes don't all continue at the same moment. */
 const JITTER_MS = 1_000;
+/** The pause after a refusal without Retry-After while the window has room. */
+const BURST_PAUSE_MS = 1_000;
 /** Resets closer together than this are the same reset. */
 const SAME_RESET_MS = 1_000;
 /** The share of what is free that may be in flight. The rest is for requests of others that no header shows yet. */
@@ -102,8 +104,8 @@ export class RateWindow {
   #take({ limit, remaining, resetAt, retryAfterMs }: RateLimit, isRefused: boolean): void {
     const now = this.#options.clock.now();
     // A gateway may limit short bursts while the window has room.
-    if (isRefused && retryAfterMs !== undefined)
-      this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
+    if (isRefused && (retryAfterMs !== undefined || remaining !== 0))
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + (retryAfterMs ?? BURST_PAUSE_MS));
     if (
       limit === undefined ||
       remaining === undefined ||
@@ -115,11 +117,10 @@ export class RateWindow {
     }
     this.#isUnlimited = false;
     const state = this.#current();
-    const left = isRefused && retryAfterMs === undefined ? 0 : remaining;
     if (state === undefined || resetAt >= state.resetAt + SAME_RESET_MS)
-      this.#state = { limit, remaining: left, resetAt };
+      this.#state = { limit, remaining, resetAt };
     // Responses arrive in any order; the lowest number is the latest one.
-    else if (resetAt > state.resetAt - SAME_RESET_MS) state.remaining = Math.min(state.remaining, left);
+    else if (resetAt > state.resetAt - SAME_RESET_MS) state.remaining = Math.min(state.remaining, remaining);
   }
 
   /** Returns the window that responses have shown, unless it has ended. */

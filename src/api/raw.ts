@@ -1,7 +1,8 @@
 import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
-import type { Method, RawResponse, SendRequest } from './http.ts';
+import type { Method, SendRequest } from './http.ts';
 import { type ApiPage, eachPage } from './pages.ts';
+import type { RawResponse } from './response.ts';
 
 /** Any call to the API, including undocumented ones. */
 export interface RawCall {

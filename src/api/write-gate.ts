@@ -1,4 +1,5 @@
-import type { HttpRequest, HttpResponse, SendRequest } from './http.ts';
+import type { HttpRequest, SendRequest } from './http.ts';
+import type { HttpResponse } from './response.ts';
 
 /** A write that a command plans to send. */
 export type PlannedWrite =
@@ -29,6 +30,8 @@ export interface RunEnd {
 export interface WritePermit {
   /** True if the confirmation that the guards require was given as a flag. */
   isConfirmed: boolean;
+  /** True if `confirm` asks for it, so that another question isn't needed. */
+  asksName: boolean;
   /** Asks for the confirmation that the guards require, if any. @throws GuardError if it isn't given. */
   confirm(): Promise<void>;
 }
@@ -54,7 +57,7 @@ export type OpenGate = (send: SendRequest) => WriteGate;
 /** A gate without guards and without a log. */
 export const openGate: OpenGate = (send) => ({
   pass: send,
-  check: () => Promise.resolve({ isConfirmed: false, confirm: () => Promise.resolve() }),
+  check: () => Promise.resolve({ isConfirmed: false, asksName: false, confirm: () => Promise.resolve() }),
   resolve: () => Promise.resolve(),
   beginRun: () => () => Promise.resolve(),
 });

@@ -27,7 +27,7 @@ export type SourceFacts = z.infer<typeof sourceSchema>;
 const headSchema = z.object({
   type: z.literal('run'),
   id: z.string(),
-  /** ms since the epoch */
+  /** By the service's clock, in ms since the epoch. */
   at: z.number(),
   file: z.string(),
   total: z.number(),

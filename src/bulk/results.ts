@@ -100,11 +100,18 @@ export async function* resultsOf(
     yield resultOf(state, row, requestId, signers);
 }
 
-export const RESULT_COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'error'];
+export const RESULT_COLUMNS = ['row', 'line', 'request_id', 'envelope_id', 'status', 'error'];
 
 /** Returns the cells of a result, in the order of these columns. */
-export function resultCells({ row, requestId, envelopeId, status, error }: RowResult): string[] {
-  return [String(row), requestId ?? '', envelopeId ?? '', status ?? '', errorInWords(error)];
+export function resultCells({ row, line, requestId, envelopeId, status, error }: RowResult): string[] {
+  return [
+    String(row),
+    String(line ?? ''),
+    requestId ?? '',
+    envelopeId ?? '',
+    status ?? '',
+    errorInWords(error),
+  ];
 }
 
 /** Returns an error as text: `VALIDATION_ERROR: The request body is not valid (signers.0.role: …)` */

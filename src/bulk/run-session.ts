@@ -23,6 +23,8 @@ import type { OpenRun } from './runs.ts';
 export interface RunObserver {
   /** Called when a row is finished. */
   row(result: RowResult): Promise<void> | void;
+  /** Called when the run begins to read the list, with the reason, and without one when it works on rows again. */
+  searches?(why: string | undefined): void;
   /** Shows a message; the run continues. `waitMs`: how long it waits, if it does. `isLost`: whether a file it should write is missing. */
   notice(text: string, options?: { waitMs?: number; isLost?: boolean }): void;
 }

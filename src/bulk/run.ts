@@ -39,9 +39,12 @@ export async function processRun(run: OpenRun, options: RunOptions): Promise<End
   options.signal.addEventListener('abort', onAbort, { once: true });
   let complete = false;
   try {
+    options.observer.searches?.('looking for what was already created');
     await searchRows(session);
+    options.observer.searches?.(undefined);
     await processUntilFinished(session);
     if (run.state.areBegunFinished) {
+      options.observer.searches?.('checking that no row has two envelopes');
       await cancelDuplicates(session);
       complete = true;
     }

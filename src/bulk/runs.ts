@@ -32,6 +32,7 @@ export interface OpenRun {
   resumed: boolean;
   /** Appends an entry to the journal and applies it to the state. Resolves when it is on disk. */
   note(entry: RunEntry): Promise<void>;
+  /** Closes the run. Further calls do nothing. */
   close(): Promise<void>;
 }
 
@@ -41,6 +42,7 @@ export interface RunDraft {
   add(row: BulkRow): Promise<void>;
   /** Writes the journal with the entries already known for the rows. From then on, the run can be resumed. */
   start(head: Omit<RunHead, 'type' | 'id'>, known?: Iterable<RunEntry>): Promise<OpenRun>;
+  /** Deletes the draft, unless it has started. */
   discard(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
 }
 
 function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => Promise<void>): RunDraft {
+  let isStarted = false;
   return {
     id,
     add: (row) => usingFolder(files.folder, () => plan.add(row)),
@@ -89,9 +92,11 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
       usingFolder(files.folder, async () => {
         await plan.close();
         await writeJournal(files, { type: 'run', id, ...facts }, known);
+        isStarted = true;
         return openRunOf(files, await openJournal(files, id), release, false);
       }),
     async discard() {
+      if (isStarted) return;
       await plan.close().catch(() => undefined);
       await release();
       await rm(files.folder, { recursive: true, force: true }).catch(() => undefined);
@@ -148,6 +153,7 @@ function openRunOf(
   release: () => Promise<void>,
   resumed: boolean,
 ): OpenRun {
+  let closed: Promise<void> | undefined;
   return {
     files,
     state,
@@ -156,10 +162,7 @@ function openRunOf(
       await journal.append(entry);
       state.apply(entry);
     },
-    async close() {
-      await journal.close();
-      await release();
-    },
+    close: () => (closed ??= journal.close().then(release)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isInFlight, isPending } from '../kernel/vocabulary.ts';
+import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/vocabulary.ts';
 
 /** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
 export type Turn = { signer: Signer; beganAt: number } & (
@@ -32,6 +32,27 @@ export function turnsOf(envelope: TurnFacts): Turn[] {
     beganAt = Math.max(...signers.map(({ signedAt }) => timeOf(signedAt)));
   }
   return turns;
+}
+
+/**
+ * Returns the open turns for which a reminder is due, and when (ms): at the greatest step that the turn has lasted. `steps`: ms after
+ * the turn began.
+ */
+export function dueTurns(
+  envelope: TurnFacts,
+  steps: readonly number[],
+  now: number,
+): { signer: Signer; dueAt: number }[] {
+  return turnsOf(envelope).flatMap(({ signer, beganAt, state }) => {
+    const lasted = steps.filter((step) => beganAt + step <= now);
+    return state === 'open' && lasted.length > 0 ? [{ signer, dueAt: beganAt + Math.max(...lasted) }] : [];
+  });
+}
+
+/** Returns true if the turns are known. Items of a list may lack signers or times. */
+export function showsTurns(envelope: TurnFacts): boolean {
+  const isDated = (signer: Signer) => !hasSigned(signer) || Boolean(signer.signedAt);
+  return Boolean(envelope.sentAt) && showsSigners(envelope) && (envelope.signers ?? []).every(isDated);
 }
 
 /** Returns the signers of each turn: all of them, or, if they sign in order, those of each order. */

@@ -3,8 +3,13 @@ import {
   EsignError,
   isNotFound,
   messageOf,
+  type Outcome,
+  OutputError,
+  PartialError,
   ServiceError,
+  StoppedError,
   type Subject,
+  UnknownOutcomeError,
 } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
@@ -21,13 +26,32 @@ export interface ErrorReport {
   status: number | null;
   details: Record<string, string[]> | null;
   hint: string | null;
+  /** Commands to try, each ready to run. */
+  next: string[];
+  /** What a write did; null for reads, and for a summary of several items. */
+  outcome: Outcome | null;
   exitCode: number;
+  /** The bulk run that failed. */
+  run?: string;
+}
+
+interface ReportOptions {
+  /** Whether the error is of a write. */
+  isWrite?: boolean;
+  /** A further hint, which only the command line can give. */
+  advice?: string | undefined;
+  /** The exit code of the signal that ends the process, if any. */
+  exitCode?: number | undefined;
 }
 
 /** Returns the report of an error, including its exit code. */
-export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorReport {
+export function reportOf(error: unknown, options: ReportOptions = {}): ErrorReport {
   const known = error instanceof EsignError;
   const service = error instanceof ServiceError;
+  const ownHint = known
+    ? (error.hint ?? hintFor(error))
+    : 'This is a bug. Run the command again with --debug and report the output.';
+  const hint = [ownHint, options.advice].filter((text) => text !== undefined).join(' ');
   return {
     code: known ? error.code : 'UNEXPECTED',
     message: service
@@ -36,13 +60,35 @@ export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorRep
         ? error.message
         : `Internal error: ${messageOf(error)}`,
     status: service || error instanceof BadResponseError ? error.status : null,
-    details: service ? (error.details ?? null) : null,
-    hint:
-      (known
-        ? (error.hint ?? hintFor(error))
-        : 'This is a bug. Run the command again with --debug and report the output.') ?? null,
-    exitCode,
+    details: known ? (error.details ?? null) : null,
+    hint: hint === '' ? null : hint,
+    next: commandsIn(hint),
+    outcome: options.isWrite ? outcomeOf(error) : null,
+    exitCode: options.exitCode ?? exitCodeOf(error),
+    ...(known && error.run !== undefined && { run: error.run }),
   };
+}
+
+/** A command in backticks, with quoted words as a whole. Pipelines don't match. */
+const COMMAND = /`(esign(?: (?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"`|\\])+)+)`/g;
+/** Words of a command that the reader must replace. `-` stands for IDs from stdin. */
+const PLACEHOLDER =
+  /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)/;
+
+/** Returns the commands in a hint that can be run as they stand. */
+export function commandsIn(hint: string): string[] {
+  const commands = [...hint.matchAll(COMMAND)].flatMap(([, one]) => one ?? []);
+  return [...new Set(commands)].filter((one) => !PLACEHOLDER.test(one));
+}
+
+/** Returns what a failed write did. All other errors are thrown before anything is sent. */
+function outcomeOf(error: unknown): Outcome | null {
+  if (!(error instanceof EsignError)) return 'unknown';
+  if (error.outcome !== undefined) return error.outcome;
+  if (error instanceof PartialError || error instanceof StoppedError) return null;
+  if (error instanceof OutputError)
+    return error.cause instanceof EsignError ? outcomeOf(error.cause) : 'done';
+  return error instanceof UnknownOutcomeError ? 'unknown' : 'none';
 }
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -70,7 +116,9 @@ function hintFor(error: EsignError): string | undefined {
 function notFoundHint(subject: Subject | undefined): string {
   const others = 'A key can access only its own organization; `esign profiles show` shows the key in use.';
   if (subject === undefined) return `Check the ID. ${others}`;
-  const { kind, suggestions = [] } = subject;
+  const { kind } = subject;
+  // An ID that looks like a command must not become one.
+  const suggestions = (subject.suggestions ?? []).filter((id) => !id.includes('`'));
   const guess = suggestions.length === 0 ? 'Check the ID.' : `Did you mean ${suggestions.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` lists ${kind === 'envelope' ? 'the latest envelopes' : 'the templates'}. ${others}`;
 }
@@ -81,9 +129,10 @@ function messageOfService({ code, message, subject }: ServiceError): string {
   return isWrong ? `${subject.id}: ${message}` : message;
 }
 
+type Style = (format: 'red' | 'dim', text: string) => string;
+
 /** Formats an error for people: what failed, why, details by field, and what to do next. */
-function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
-  const report = reportOf(error);
+function renderError(error: unknown, report: ErrorReport, style: Style): string {
   const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
   const lines = [`${style('red', 'Error:')} ${safeBlock(report.message)}${code}`];
   for (const [field, messages] of Object.entries(report.details ?? {})) {
@@ -96,17 +145,11 @@ function renderError(error: unknown, style: (format: 'red' | 'dim', text: string
 /** Returns the report of an error for stderr, without secrets. */
 export function errorText(
   error: unknown,
-  options: {
-    json: boolean;
-    redactor: Redactor;
-    style: (format: 'red' | 'dim', text: string) => string;
-    /** The exit code of the signal that ends the process, if any. */
-    exitCode?: number | undefined;
-  },
+  options: ReportOptions & { json: boolean; redactor: Redactor; style: Style },
 ): string {
-  const { json, exitCode } = options;
-  const { redactor, style } = options;
-  if (json) return redactor.redact(`${jsonText({ error: reportOf(error, exitCode) })}\n`);
+  const { json, redactor, style } = options;
+  const report = reportOf(error, options);
+  if (json) return redactor.redact(`${jsonText({ error: report })}\n`);
   // Redacted before it is wrapped, because wrapping could split a secret.
-  return paragraph(redactor.redact(renderError(error, style)), errColumns());
+  return paragraph(redactor.redact(renderError(error, report, style)), errColumns());
 }

@@ -148,6 +148,12 @@ export function durationFlag(helpValue: string, description: string, least?: num
   })();
 }
 
+/** Durations separated by commas, such as 3d,7d,12d. Its value is in ms. */
+export const stepsFlag = Flags.custom<number[]>({
+  parse: (text, _context, { name }) =>
+    Promise.resolve(text.split(',').map((one) => readDuration(one, `--${name}`, 1))),
+});
+
 /** A time in the past: 7d (ago), 2026-11-01, or 2026-11-01T10:00:00Z. */
 export const sinceFlag = Flags.custom<Moment>({
   parse: (text, _context, { name }) => Promise.resolve(momentOf(text, `--${name}`)),

@@ -5,11 +5,12 @@ import { safeBlock } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
 import { bindInvocation, createInvocation, type Invocation } from '../session/invocation.ts';
 import { saveObservations } from '../session/observations.ts';
+import { adviceFor } from './advice.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { removedCommand } from './boot/removed.ts';
-import { lostOutput } from './boot/standard-output.ts';
+import { isWrite, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
@@ -72,11 +73,8 @@ async function loadConfig(installed: Installation): Promise<Config> {
   return Config.load({ root: installed.root });
 }
 
-async function report(
-  error: unknown,
-  { words: argv, interrupt, redactor }: Invocation,
-  installed: Installation,
-): Promise<void> {
+async function report(error: unknown, invocation: Invocation, installed: Installation): Promise<void> {
+  const { words: argv, interrupt, redactor, observations } = invocation;
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only oclif's errors need its list of commands, for a hint.
@@ -85,7 +83,18 @@ async function report(
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();
-  terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
+  const id = findCommand(argv, installed)?.id ?? '';
+  const advice = await adviceFor(known, { name: id.replaceAll(':', ' '), words: argv, observations });
+  terminal.err(
+    errorText(known, {
+      json,
+      redactor,
+      style: terminal.styleErr,
+      exitCode,
+      advice,
+      isWrite: isWrite(id, beforeDashes(argv)),
+    }),
+  );
   // The stack may contain untrusted text. With --json, stderr must be a single line.
   if (process.env.DEBUG && !json && known instanceof Error)
     terminal.err(`${safeBlock(redactor.redact(known.stack ?? ''))}\n`);

@@ -20,10 +20,10 @@ interface WaitOptions {
 
 /** The terminal of a command, with common functions for output. */
 export interface CommandTerminal extends Terminal {
-  /** Whether results are written as JSON. If so, stderr contains only the error. */
+  /** Whether results are written as JSON. If so, stderr consists of lines of JSON, too: notices and the error. */
   json: boolean;
   redactor: Redactor;
-  /** Writes a line to stderr, even if it isn't a terminal. */
+  /** Writes a line to stderr, even if it isn't a terminal. With --json, it is `{"notice":…}`. */
   notice(text: string): void;
   /** Writes an object of a stream as a line of JSON, without secrets. */
   jsonLine(value: unknown): Promise<void>;
@@ -61,7 +61,10 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
   const own: Omit<CommandTerminal, keyof Terminal> = {
     json,
     redactor,
-    notice: (text) => base.err(`${paragraph(redactor.redact(safeLine(text)), errColumns())}\n`),
+    notice: (text) => {
+      const shown = redactor.redact(safeLine(text));
+      base.err(`${json ? jsonText({ notice: shown }) : paragraph(shown, errColumns())}\n`);
+    },
     jsonLine: (value) => base.out(redactor.redact(`${jsonText(value)}\n`)),
     hidingSecrets: () => ({
       ...base,

@@ -49,14 +49,6 @@ export function checkNewEnvelope(envelope: NewEnvelope): void {
   }
 }
 
-/** Returns a key that can be sent in a header. @throws UsageError otherwise. */
-export function usableKey(key: string): string {
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new UsageError('The API key contains a space, a line break, or a character that is not ASCII.', {
-    hint: 'Use the key exactly as the service showed it.',
-  });
-}
-
 /** Returns a user agent that can be sent in a header. @throws UsageError otherwise. */
 export function usableUserAgent(userAgent = 'esign-cli-client'): string {
   checkType('userAgent', userAgent, 'string');

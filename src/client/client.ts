@@ -9,12 +9,13 @@ import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';
 import { userName } from '../kernel/process/user-name.ts';
+import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
 import { recordingGate } from '../log/recording-gate.ts';
 import { ProcessMemory, type WriteMemory } from '../log/write-memory.ts';
 import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
-import { callOptions, checkNewEnvelope, listOptions, usableKey, usableUserAgent } from './checks.ts';
+import { callOptions, checkNewEnvelope, listOptions, usableUserAgent } from './checks.ts';
 import type {
   CreateOutcome,
   Envelope,
@@ -170,7 +171,7 @@ export function createClient(options: EsignOptions): Esign {
   const client = createApiClient({
     baseUrl,
     serviceClock,
-    apiKey: usableKey(given('apiKey', options.apiKey)),
+    apiKey: usableKey(given('apiKey', options.apiKey), 'apiKey'),
     timeoutMs,
     gate: async () =>
       recordingGate({

@@ -1,4 +1,5 @@
 import { listed } from '../kernel/duration.ts';
+import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { isTypo, nearest } from '../kernel/text/nearest.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 
@@ -14,14 +15,40 @@ export interface KnownRoles {
   inferred: boolean;
 }
 
-/** A probable mistake to report before an envelope is created, sent, canceled, or reminded. */
+/** A probable mistake to report before an envelope is created or sent. */
 export interface EnvelopeProblem {
-  /**
-   * `wrong`: the service would refuse it. `incomplete`: the user has to confirm with a flag of its own, for example a role without a
-   * signer. `destructive`: the user has to confirm, as with `--yes`. `odd`: may be intended.
-   */
-  weight: 'wrong' | 'incomplete' | 'destructive' | 'odd';
+  /** `wrong`: the service would refuse it. `incomplete`: a role without a signer. `odd`: may be intended. */
+  weight: 'wrong' | 'incomplete' | 'odd';
   text: string;
+}
+
+/** What the user should confirm before a write. */
+export interface Concern {
+  text: string;
+  /** The error where no terminal can ask. Without one, the text is only shown there. */
+  error?: EsignError;
+  /** Whether --yes confirms it. */
+  coveredByYes?: true;
+}
+
+/**
+ * Splits problems into notices and what has to be confirmed. `allowMissing`: --allow-missing-roles confirms roles without a signer.
+ * @throws UsageError for what the service would refuse.
+ */
+export function weigh(
+  problems: readonly EnvelopeProblem[],
+  allowMissing: boolean,
+): { notes: string[]; concerns: Concern[] } {
+  const textsOf = (weight: EnvelopeProblem['weight']) =>
+    problems.filter((one) => one.weight === weight).map(({ text }) => text);
+  const wrong = textsOf('wrong').join('\n');
+  if (wrong !== '') throw new UsageError(wrong, { hint: 'Nothing was sent.' });
+  const [odd, missing] = [textsOf('odd'), textsOf('incomplete')];
+  if (allowMissing || missing.length === 0) return { notes: [...odd, ...missing], concerns: [] };
+  const text = missing.join('\n');
+  const hint =
+    "Nothing was sent. Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles.";
+  return { notes: odd, concerns: [{ text, error: new UsageError(text, { hint }) }] };
 }
 
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };

@@ -1,6 +1,4 @@
-import { open } from 'node:fs/promises';
 import { UsageError } from '../kernel/errors.ts';
-import { ifExists } from '../kernel/files/regular-file.ts';
 import { isRecord } from '../kernel/json.ts';
 import { readLine } from './line.ts';
 import { eachLine } from './lines.ts';
@@ -71,22 +69,6 @@ export async function scan<T>(
     if (bad === undefined) state.size = end;
   });
   return state;
-}
-
-/** Returns the entry at a place, or undefined if the file no longer exists. */
-export async function readAt<T>(
-  path: string,
-  { start, end }: Span,
-  format: JournalFormat<T>,
-): Promise<T | undefined> {
-  const file = await ifExists(open(path, 'r'));
-  if (file === undefined) return undefined;
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-    return format.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
-  } finally {
-    await file.close();
-  }
 }
 
 function skipLine(line: number, reading: JournalReading<unknown>): number {

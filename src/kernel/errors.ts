@@ -3,9 +3,19 @@
  * Only `cli/` converts them to output and exit codes.
  */
 export interface ErrorFacts {
+  /** The next step. Commands in backticks that have no placeholder are ready to run. */
   hint?: string | undefined;
+  /** Messages by field, or by place in a file. */
+  details?: ErrorDetails | undefined;
   cause?: unknown;
+  /** What a failed write did, if the class of the error doesn't show it. Null: several steps, which the message describes. */
+  outcome?: Outcome | null | undefined;
+  /** The bulk run that failed. */
+  run?: string | undefined;
 }
+
+/** What a failed write did: nothing, everything, or it is unknown. */
+export type Outcome = 'none' | 'done' | 'unknown';
 
 /** Marks instances of these classes, because `esign-cli/client` and `esign-cli/sandbox` each contain a copy of them. */
 const MARK = Symbol.for('esign-cli.error');
@@ -16,11 +26,17 @@ export abstract class EsignError extends Error {
   abstract override readonly name: string;
   readonly code: string;
   readonly hint: string | undefined;
+  readonly details: ErrorDetails | undefined;
+  readonly outcome: Outcome | null | undefined;
+  readonly run: string | undefined;
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     this.hint = facts.hint;
+    this.details = facts.details;
+    this.outcome = facts.outcome;
+    this.run = facts.run;
   }
 }
 Object.defineProperty(EsignError.prototype, MARK, { value: true });
@@ -105,7 +121,6 @@ export class ServiceError extends EsignError {
   static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
   readonly status: number;
-  readonly details: ErrorDetails | undefined;
   /** When the rate window resets, in ms since the epoch, if the service returned it. */
   readonly resetAt: number | undefined;
   /** From Retry-After, in ms. */
@@ -118,14 +133,12 @@ export class ServiceError extends EsignError {
     message: string,
     facts: ErrorFacts & {
       status: number;
-      details?: ErrorDetails | undefined;
       resetAt?: number | undefined;
       retryAfterMs?: number | undefined;
     },
   ) {
     super(code, message, facts);
     this.status = facts.status;
-    this.details = facts.details;
     this.resetAt = facts.resetAt;
     this.retryAfterMs = facts.retryAfterMs;
   }
@@ -174,9 +187,22 @@ export class BadResponseError extends EsignError {
   static override readonly name = 'BadResponseError';
   override readonly name = 'BadResponseError';
   readonly status: number;
-  constructor(message: string, facts: ErrorFacts & { status: number }) {
+  /** From Retry-After, in ms. */
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, facts: ErrorFacts & { status: number; retryAfterMs?: number | undefined }) {
     super('BAD_RESPONSE', message, facts);
     this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** There is no API at the base URL, so nothing was done. */
+export class NoApiError extends BadResponseError {
+  /** The base URL that is probably right, if it is another one. */
+  readonly likely: string | undefined;
+  constructor(baseUrl: string, likely: string | undefined, hint: string) {
+    super(`There is no API at ${baseUrl} (404).`, { status: 404, hint });
+    this.likely = likely;
   }
 }
 
@@ -220,9 +246,17 @@ export class OutputError extends EsignError {
 export const JournalError = errorClass('JournalError', 'JOURNAL');
 export type JournalError = InstanceType<typeof JournalError>;
 
-/** All signers were already reminded within the requested gap. */
-export const RemindedRecentlyError = errorClass('RemindedRecentlyError', 'REMINDED_RECENTLY');
-export type RemindedRecentlyError = InstanceType<typeof RemindedRecentlyError>;
+/**
+ * Nothing needs to be done for an envelope: its signers were reminded recently, no reminder is due, or its signers are not asked to
+ * sign now. Commands count this as success.
+ */
+export class NothingToDoError extends EsignError {
+  static override readonly name = 'NothingToDoError';
+  override readonly name = 'NothingToDoError';
+  constructor(code: 'REMINDED_RECENTLY' | 'NOT_DUE' | 'NOT_OPEN', message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
+  }
+}
 
 /** A bulk run stopped early, for the reason in `cause`. It can be resumed. */
 export class StoppedError extends EsignError {
@@ -251,6 +285,7 @@ type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcome
 /** Returns true if the service may have processed a write, although no readable response confirmed it. */
 export function isAmbiguous(error: unknown): error is Ambiguous {
   if (error instanceof NetworkError) return error.maybeReceived;
+  if (error instanceof NoApiError) return false;
   if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
   return error instanceof ServiceError && (error.status >= 500 || GAVE_UP_STATUSES.has(error.status));
 }

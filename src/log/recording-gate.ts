@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../api/http.ts';
+import type { HttpResponse } from '../api/response.ts';
 import { matches, resourceResponseSchema } from '../api/schemas.ts';
 import { type OpenGate, openGate } from '../api/write-gate.ts';
 import { isRecord } from '../kernel/json.ts';

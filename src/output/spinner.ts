@@ -1,5 +1,5 @@
 import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
+import { safeLine, truncate } from './text.ts';
 import { FRAMES, waitingIndicator } from './waiting-indicator.ts';
 
 /** Shows on stderr that work is in progress, with a spinner on a terminal or else occasional lines. */
@@ -24,7 +24,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   // Otherwise, ora would read stdin and intercept Ctrl-C.
   const release = waitingIndicator.hold();
   const spinner = ora({
-    text: safeLine(text),
+    text: inOneLine(text),
     stream: process.stderr,
     discardStdin: false,
     // ora doesn't support NO_COLOR.
@@ -33,7 +33,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   }).start();
   return {
     text: (next) => {
-      spinner.text = safeLine(next);
+      spinner.text = inOneLine(next);
     },
     aside: async (write) => {
       spinner.stop();
@@ -45,6 +45,11 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
       release();
     },
   };
+}
+
+/** Returns a text that fits on the terminal next to the sign. A wrapped line would move everything below it. */
+function inOneLine(text: string): string {
+  return truncate(safeLine(text), Math.max(1, (process.stderr.columns || 80) - 3));
 }
 
 /** The interval between progress lines, on a terminal without live updates and in a log. In ms. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { ctrlCPressed, UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 import { maskKey } from '../kernel/redaction.ts';
-import { UNSENDABLE } from './resolve.ts';
+import { keyProblem } from '../kernel/text/api-key.ts';
 
 /** Secrets that stay in the environment of the command, which may need AWS credentials. Other secrets are removed. */
 const KEPT: readonly SecretVariable[] = [
@@ -46,14 +46,20 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
     child.on('error', (error) => reject(signal?.aborted ? signal.reason : failed(command, error.message)));
     child.on('close', (code, endedBy) => {
       const key = printed.trim();
+      const problem = problemOf(key);
       // A terminal sends SIGINT to the command and to this process, which may receive its own only after the command has ended.
       if (endedBy === 'SIGINT') reject(ctrlCPressed());
       else if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
-      else if (key === '' || UNSENDABLE.test(key))
-        reject(failed(command, 'it printed no key, more than one word, or a non-Latin-1 character'));
+      else if (problem !== undefined) reject(failed(command, problem));
       else resolve(key);
     });
   });
+}
+
+function problemOf(printed: string): string | undefined {
+  if (printed === '') return 'it printed no key';
+  const problem = keyProblem(printed);
+  return problem && `the key that it printed ${problem}`;
 }
 
 function failed(command: string, why: string): UsageError {

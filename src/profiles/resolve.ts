@@ -2,6 +2,7 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
+import { usableKey } from '../kernel/text/api-key.ts';
 import { checkEndpoint } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
 import { profileNamed } from './store.ts';
@@ -38,9 +39,6 @@ export function pinOf({ profile, baseUrl }: Pick<Settings, 'profile' | 'baseUrl'
   return baseUrl?.value === profile?.baseUrl ? profile?.pin : undefined;
 }
 
-/** Characters that a header can't contain or that are never part of a key. */
-export const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
-
 /**
  * Determines the settings of a run.
  * @throws NotFoundError for a profile that doesn't exist, or UsageError for an invalid timeout or base URL, or an explicit --profile
@@ -67,7 +65,8 @@ export function resolveSettings(input: ResolveInput): Settings {
 
 function nameOfProfile({ flags, env, store, fallbackProfile }: ResolveInput): Sourced<string> | undefined {
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag' };
-  if (env.ESIGN_PROFILE) return { value: env.ESIGN_PROFILE, source: 'environment' };
+  const named = env.ESIGN_PROFILE?.trim();
+  if (named) return { value: named, source: 'environment' };
   // If both are set in the environment, no profile is needed, and an invalid one must not cause an error.
   if (env.ESIGN_BASE_URL && env.ESIGN_API_KEY) return undefined;
   if (fallbackProfile !== undefined && Object.hasOwn(store.profiles, fallbackProfile)) {
@@ -97,14 +96,8 @@ function isInsecure(baseUrl: string, profile: Profile | undefined): boolean {
 
 function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Settings['apiKey'] {
   const fromEnvironment = env.ESIGN_API_KEY?.trim();
-  if (fromEnvironment && UNSENDABLE.test(fromEnvironment))
-    throw new UsageError(
-      'ESIGN_API_KEY is not a valid key: it contains a space, a line break, or a non-Latin-1 character.',
-      {
-        hint: 'Set it to the key exactly as the service showed it.',
-      },
-    );
-  if (fromEnvironment) return { value: fromEnvironment, source: 'environment', kind: 'key' };
+  if (fromEnvironment)
+    return { value: usableKey(fromEnvironment, 'ESIGN_API_KEY'), source: 'environment', kind: 'key' };
   if (profile?.apiKey !== undefined) return { value: profile.apiKey, source: 'profile', kind: 'key' };
   if (profile?.apiKeyCommand !== undefined)
     return { value: profile.apiKeyCommand, source: 'profile', kind: 'command' };
@@ -119,9 +112,10 @@ function storageOf(
   env: ResolveInput['env'],
   profile: Profile | undefined,
 ): Pick<Settings, 'storage' | 'storageSource'> {
-  if (profile !== undefined && !env.ESIGN_BUCKET)
-    return { storage: profile.storage ?? {}, storageSource: 'profile' };
-  const { ESIGN_BUCKET: bucket, ESIGN_BUCKET_REGION: region, ESIGN_BUCKET_ENDPOINT: endpoint } = env;
+  const bucket = env.ESIGN_BUCKET?.trim();
+  if (profile !== undefined && !bucket) return { storage: profile.storage ?? {}, storageSource: 'profile' };
+  const region = env.ESIGN_BUCKET_REGION?.trim();
+  const endpoint = env.ESIGN_BUCKET_ENDPOINT?.trim();
   if (endpoint) checkEndpoint(endpoint);
   const given = Object.entries({ bucket, region, endpoint }).filter(([, value]) => value);
   return { storage: Object.fromEntries(given), storageSource: 'environment' };
@@ -164,8 +158,8 @@ export function requireConnection(settings: Settings): {
   apiKey: NonNullable<Settings['apiKey']>;
 } {
   const hint = [
-    'Add a profile:    esign profiles add NAME --base-url URL',
-    'Try the sandbox:  esign sandbox start',
+    'Add a profile:    `esign profiles add NAME --base-url URL`',
+    'Try the sandbox:  `esign sandbox start`',
     'In scripts, set ESIGN_BASE_URL and ESIGN_API_KEY.',
   ].join('\n');
   if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });

@@ -42,8 +42,6 @@ export class SandboxError extends EsignError {
   override readonly name = 'SandboxError';
   /** The HTTP status that the API returns with this code; undefined for CLOSED. */
   readonly status: number | undefined;
-  /** The messages of a VALIDATION_ERROR by field. */
-  readonly details: ErrorDetails | undefined;
 
   constructor(
     code: string,
@@ -52,7 +50,6 @@ export class SandboxError extends EsignError {
   ) {
     super(code, message, facts);
     this.status = facts.status;
-    this.details = facts.details;
   }
 }
 

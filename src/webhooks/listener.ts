@@ -89,7 +89,7 @@ class Listener {
     this.#health = new Health({
       clock,
       checkJournal: () => this.#journal.check(),
-      oldestForward: () => this.#forwarding.queue.oldest,
+      oldestForward: () => this.#forwarding.oldest,
       hasTunnel: tunnel !== undefined,
     });
   }
@@ -200,7 +200,7 @@ class Listener {
     const { reason, event, verified, duplicate, receivedAt } = delivery;
     const isRecorded = reason === null || this.#recordsRefusal();
     const isForwarded = reason === null && this.#isWanted(event);
-    const record = recordOf(delivery, isForwarded ? this.#forwarding.queue.targets : []);
+    const record = recordOf(delivery, isForwarded ? this.#forwarding.targets : []);
     const place = isRecorded ? await this.#journal.append(record) : undefined;
     this.#recover();
     this.#health.received(delivery);
@@ -265,7 +265,7 @@ class Listener {
   async #stop(): Promise<void> {
     for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy]) warning.end();
     if (this.#failures > 0) this.#warn(`${deliveriesText(this.#failures)} rejected with 500.`);
-    if (this.#forwarding.queue.pending > 0)
+    if (this.#forwarding.pending > 0)
       this.#channel.push({
         type: 'notice',
         message: 'Waiting for open forwards. Press Ctrl-C again to stop now.',

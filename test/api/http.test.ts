@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions } from '../../src/api/client.ts';
 import type { TraceEntry } from '../../src/api/http.ts';
@@ -155,6 +156,38 @@ describe('a response', () => {
     [401, 'UNAUTHORIZED'],
   ])('of a gateway with status %i means the same as one of the service', async (status, code) => {
     expect(await failure(reply(status, '<h1>No', { 'retry-after': '7' }))).toMatchObject({ code, status });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
+    ['GZIP', (text: string) => text],
+    ['identity', (text: string) => text],
+  ])('is read if a gateway compresses it without being asked: %s', async (encoding, compress) => {
+    const body = compress(JSON.stringify({ data: { id: 'env_1', status: 'SENT' } }));
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    const client = await clientOf((_, response) => void response.writeHead(200, headers).end(body));
+    expect(await client.envelopes.get('env_1')).toMatchObject({ id: 'env_1', status: 'SENT' });
+  });
+
+  it.each([
+    ['zstd', Buffer.from('28b52ffd', 'hex')],
+    ['gzip', gzipSync('{"data":{"id":"env_1"}}').subarray(0, 20)],
+  ])('names an encoding that can not be read: %s', async (encoding, body) => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+    const error = await failure((response) => void response.writeHead(200, headers).end(body));
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({ message: expect.stringContaining(`json, ${encoding}, `) as unknown });
+  });
+
+  it('is not decompressed beyond the limit', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024));
+    const error = await failure((response) => void response.writeHead(200, headers).end(bomb));
+    expect(error).toMatchObject({ message: expect.stringContaining('larger than 64 MiB') as unknown });
   });
 
   it.each([

@@ -115,7 +115,7 @@ describe('a window', () => {
     expect(window.reading()?.free).toBe(99);
   });
 
-  it('pauses once for all requests after a refusal with Retry-After, while the window has room', async () => {
+  it('pauses once for all requests after a refusal while the window has room, with and without Retry-After', async () => {
     const waits: number[] = [];
     const service = new Service(1_000, 900_000);
     const window = service.window({ onWait: ({ ms }) => waits.push(ms) });
@@ -123,7 +123,10 @@ describe('a window', () => {
     await window.acquire();
     window.observe({ ...service.answer().rate, retryAfterMs: 2_000 }, true);
     await sendAll(service, window, 20);
-    expect(waits).toEqual([2_500]);
+    await window.acquire();
+    window.observe(service.answer().rate, true);
+    await sendAll(service, window, 20);
+    expect(waits).toEqual([2_500, 1_500]);
   });
 
   it('fails instead of waiting longer than it may', async () => {

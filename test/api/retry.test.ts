@@ -111,6 +111,18 @@ describe('retries', () => {
     expect(clock.now()).toBeGreaterThan(reset);
   });
 
+  it('honor Retry-After of a gateway that is overloaded, unless it is too long', async () => {
+    const overloaded = (retryAfterMs: number) => new BadResponseError('503', { status: 503, retryAfterMs });
+    expect((await run('GET', [overloaded(2_000)])).slept).toEqual([2_000]);
+    expect((await run('GET', [overloaded(600_000)])).slept).toEqual([187.5]);
+    expect((await run('POST', [overloaded(2_000)])).calls).toBe(1);
+  });
+
+  it('honor Retry-After even if the window resets much later', async () => {
+    const { slept } = await run('GET', [limited(fakeClock().now() + 780_000, 2_000)]);
+    expect(slept).toEqual([2_000]);
+  });
+
   it('honor Retry-After if it is longer', async () => {
     const { slept } = await run('POST', [limited(fakeClock().now() + 1_000, 5_000)]);
     expect(slept).toEqual([5_000]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unusedColumns } from '../../src/bulk/rows/columns.ts';
 import type { RowDefaults } from '../../src/bulk/rows/row.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { check, problems } from './check-text.ts';
@@ -128,10 +129,12 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('reports a wrong header alone, with suggestions', async () => {
-    expect(await problems('emial,signer1_nmae,subject,Subject\nx\n')).toEqual([
+  it('reports mistyped columns, and checks their cells in the same round', async () => {
+    expect(await problems('emial,signer1_nmae,subject,Subject\nx,X,,\n')).toEqual([
       expect.stringMatching(/^1 emial: .* email\?$/),
       expect.stringMatching(/^1 signer1_nmae: .* signer1_name\?$/),
+      expect.stringMatching(/^1 Subject: this is the same column as subject/),
+      expect.stringMatching(/^2 emial: "x" is not an email address/),
     ]);
     expect(await problems('subject,Subject\nx,y\n')).toEqual([
       expect.stringMatching(/^1 Subject: .*\bsubject\b/),
@@ -139,16 +142,15 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it.each([
-    ['Mail', 'email'],
-    ['E-mail address', 'email'],
-    ['Address', 'email'],
-    ['Full name', 'name'],
-    ['Title', 'subject'],
-  ])('suggests a column for %s: %s', async (header, suggestion) => {
-    expect(await problems(`${header},meta.x\nx,y\n`)).toEqual([
-      expect.stringMatching(`^1 ${header}: .* ${suggestion}\\?$`),
-    ]);
+  it.each(['Mail', 'E-mail', 'Email address', 'Signer1 E-mail'])('understands %s', async (header) => {
+    const { rows } = await check(`${header},Full name\na@b.c,Ada\n`);
+    expect(rows[0]?.envelope.signers).toEqual([{ email: 'a@b.c', name: 'Ada' }]);
+  });
+
+  it('names columns that are not used, and sends the rest', async () => {
+    const { rows, report } = await check('email,name,Comment,Title,Names,esign_note,\na@b.c,Ada,x,y,z,,\n');
+    expect([report.problems.count, rows[0]?.envelope.metadata]).toEqual([0, undefined]);
+    expect(unusedColumns(report.columns)).toEqual(['Comment', 'Title', 'Names']);
   });
 
   it('is refused if its first line is data', async () => {

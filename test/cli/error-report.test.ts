@@ -80,9 +80,30 @@ describe('the report of an error', () => {
         status: 400,
         details: invalid.details,
         hint: 'Fix these values and run the command again. To see the request, add --debug.',
+        next: [],
+        outcome: null,
         exitCode: 6,
       },
     });
+  });
+
+  it('names the commands in its hint that can be run as they stand, with quoted words as a whole', () => {
+    const nextOf = (hint: string) => reportOf(new UsageError('x', { hint })).next;
+    expect(nextOf('Run `esign late`, `esign envelopes get env_1`, or `esign late`.')).toEqual([
+      'esign late',
+      'esign envelopes get env_1',
+    ]);
+    expect(nextOf("Run `esign find 'a `b` c' --status SENT`.")).toEqual([
+      "esign find 'a `b` c' --status SENT",
+    ]);
+    for (const line of [
+      'esign envelopes get ID',
+      'esign envelopes send -',
+      'esign late | sh',
+      'unset X',
+      'esign a …',
+    ])
+      expect(nextOf(`Run \`${line}\`.`)).toEqual([]);
   });
 
   it('contains no part of a secret that would be at the end of a line', () => {

@@ -22,7 +22,10 @@ const errorReport = z.object({
   status: z.nullable(count),
   details: z.nullable(z.record(z.string(), z.array(text))),
   hint: maybe,
+  next: z.array(text),
+  outcome: z.nullable(z.enum(['none', 'done', 'unknown'])),
   exitCode: count,
+  run: z.optional(text),
 });
 const error = z.object({ error: errorReport });
 const envelopeResult = z.union([
@@ -145,6 +148,7 @@ const preview = z.object({
   file: text,
   rows: count,
   signers: count,
+  people: count,
   existing: count,
   send: z.boolean(),
   requests: count,
@@ -485,6 +489,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         file: text,
         rows: count,
         signers: count,
+        people: count,
         send: z.boolean(),
         requests: count,
       }),

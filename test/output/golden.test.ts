@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
-import { runList } from '../../src/bulk/commands/preflight-text.ts';
+import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { RunSummary } from '../../src/bulk/run-list.ts';
 import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
 import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
@@ -230,7 +230,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
   template: (columns) =>
     renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
-  'run-list': (columns) => listed([run, { ...run, state: 'finished' }], runList(now), columns),
+  'run-list': (columns) => listed([run, { ...run, state: 'finished' }], RUN_LIST, columns),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),
   history: (columns) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { resultList } from '../../src/bulk/commands/preflight-text.ts';
+import { resultList } from '../../src/bulk/commands/row-text.ts';
 import type { RowResult } from '../../src/bulk/results.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { type ListFormat, type ListView, writeList } from '../../src/output/print-list.ts';

@@ -139,7 +139,7 @@ describe('envelopes create on a terminal', () => {
     const before = (await envelopes()).length;
     const tenant = ['--signer', 'Ada <ada@example.com>;role=Tenant', '--send'];
     const screen = open(['envelopes', 'create', '--template', 'tmpl_lease', ...tenant]);
-    await answer(screen, 'Create and send it anyway?', '\r');
+    await answer(screen, 'Create it and email 1 person anyway (sandbox, no real emails)?', '\r');
     expect(screen.text()).toContain('Nobody signs as Landlord.');
     expect((await screen.ended).code).toBe(2);
     expect(await envelopes()).toHaveLength(before);
@@ -177,25 +177,25 @@ describe('a question about envelopes', () => {
     const ids = [await sent('Flat 1'), await sent('Flat 2'), await sent('Flat 3')];
     await home.run`envelopes cancel ${ids[2] ?? ''}`;
     const screen = open(['envelopes', 'cancel', ...ids, 'env_none']);
-    await screen.shows('Cancel 2 envelopes?');
+    await screen.shows('Cancel 2 envelopes for 1 person (sandbox, no real emails)?');
     const text = screen.text();
     expect(text).toContain(`${ids[0]}  Flat 1  for Ada Lovelace`);
-    expect(text).toMatch(new RegExp(`Skipped ${ids[2]}  Flat 3 .*: it is CANCELLED`));
-    expect(text).toContain('Skipped env_none: Envelope not found.');
+    expect(text).toContain(`Left out ${ids[2]}: ${ids[2]} is CANCELLED and can't be canceled.`);
+    expect(text).toContain('Left out env_none: ');
     screen.type('y\r');
-    expect((await screen.ended).code).toBe(0);
+    expect((await screen.ended).code).toBe(10);
     expect(await Promise.all(ids.map(statusOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
   });
 
-  it('is not asked if none is possible (5), or if a reminder is too soon for each of them (0)', async () => {
+  it('is not asked if none is possible (10), or if a reminder is too soon for each of them (0)', async () => {
     const ids = [await sent('One'), await sent('Two')];
     await home.run`envelopes remind ${ids} --yes`;
     const soon = open(['envelopes', 'remind', ...ids, '--min-gap', '1h']);
     expect((await soon.ended).code).toBe(0);
     await home.run`envelopes cancel ${ids} --yes`;
     const none = open(['envelopes', 'remind', ...ids]);
-    expect((await none.ended).code).toBe(5);
-    expect(none.text()).toMatch(/None of the 2/);
+    expect((await none.ended).code).toBe(10);
+    expect(none.text()).toContain('2 of 2 failed.');
   });
 
   it.each([
@@ -206,7 +206,7 @@ describe('a question about envelopes', () => {
   ])('is answered on the terminal if the IDs come from a pipe: %s', async (_, keys, end) => {
     const ids = [await sent('Flat 1'), await sent('Flat 2')];
     const screen = shell(`printf '%s\\n' ${ids.join(' ')} | esign envelopes cancel -`);
-    await answer(screen, 'Cancel 2 envelopes?', keys);
+    await answer(screen, 'Cancel 2 envelopes for 1 person', keys);
     await screen.shows(end);
     const status = end === 'exit 0' ? 'CANCELLED' : 'SENT';
     expect(await Promise.all(ids.map(statusOf))).toEqual([status, status]);
@@ -226,27 +226,35 @@ describe('a question about envelopes', () => {
     expect(await statusOf(ids[0] ?? '')).toBe('SENT');
   });
 
-  it('is asked for a single one if somebody has signed or declined, or was reminded within the hour', async () => {
+  it('is asked for a single one if somebody has signed, or was reminded within the hour', async () => {
     const signed = await sent('Signed', '--signer', 'Bo <bo@example.com>');
     await home.run`sandbox sign ${signed} --signer ada@example.com`;
-    const declined = await sent('Declined');
-    await home.run`sandbox decline ${declined} --reason rent`;
     const reminded = await sent('Reminded');
     await home.run`envelopes remind ${reminded}`;
     for (const [verb, id, question, why] of [
-      ['cancel', signed, 'Cancel it anyway?', 'Ada Lovelace has already signed'],
-      ['cancel', declined, 'Cancel it anyway?', `${declined} was declined by Ada Lovelace`],
-      ['remind', reminded, 'Send another reminder?', 'was reminded'],
+      ['cancel', signed, 'Cancel 1 envelope for 2 people (sandbox', 'Ada Lovelace has already signed'],
+      ['remind', reminded, 'Remind 1 person about 1 envelope (sandbox', 'was reminded'],
     ] as const) {
       const no = open(['envelopes', verb, id]);
       await answer(no, question, '\r');
       expect(no.text()).toContain(why);
       expect((await no.ended).code).toBe(2);
     }
-    expect([await statusOf(signed), await statusOf(declined)]).toEqual(['IN_PROGRESS', 'DECLINED']);
+    expect(await statusOf(signed)).toBe('IN_PROGRESS');
     const yes = open(['envelopes', 'cancel', signed]);
-    await answer(yes, 'Cancel it anyway?', 'y\r');
+    await answer(yes, 'Cancel 1 envelope', 'y\r');
     expect([(await yes.ended).code, await statusOf(signed)]).toEqual([0, 'CANCELLED']);
+  });
+
+  it('is asked only once where the profile requires its name', async () => {
+    const ids = [await sent('One'), await sent('Two', '--signer', 'Bo <bo@example.com>')];
+    await home.run`profiles edit sandbox --confirm-name`;
+    const screen = open(['envelopes', 'remind', ...ids]);
+    await answer(screen, 'Type sandbox to confirm:', 'sandbox\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).toContain('Remind 2 people about 2 envelopes (sandbox, no real emails)?');
+    expect(screen.text()).not.toContain('y/N');
+    await home.run`profiles edit sandbox --no-confirm-name`;
   });
 });
 

@@ -18,9 +18,9 @@ afterAll(async () => {
   for (const { server } of services) await server.close();
 });
 
-function open(args: readonly string[], env: Record<string, string> = {}): Screen {
+function open(args: readonly string[], env: Record<string, string> = {}, columns = 80): Screen {
   const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env } });
+  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env }, columns });
 }
 
 function answer(request: SeenRequest, response: ServerResponse): void {
@@ -66,6 +66,15 @@ describe('a slow service', () => {
     await screen.ended;
     expect(screen.text()).not.toContain('aiting for');
     expect(screen.text()).not.toBe('');
+  });
+
+  it('is one line on a narrow terminal', async () => {
+    const service = await slowService(({ query }) => query.get('page') === '3');
+    const screen = open(['report'], service.env, 24);
+    await screen.shows('Listing');
+    expect(screen.text().trim().split('\n')).toHaveLength(1);
+    service.release();
+    await screen.ended;
   });
 
   it('is counted in seconds from the third one', { tags: ['full'] }, async () => {

@@ -203,6 +203,39 @@ describe('the rate limit', () => {
     expect([code, linesOf(stdout).length]).toEqual([0, 6]);
   });
 
+  it.each([
+    ['2', 2_000],
+    [() => new Date(Date.now() + 2_500).toUTCString(), 1_000],
+    ['0', 0],
+    [undefined, 0],
+  ])('of a gateway is awaited as its response says, not until the window resets', async (after, least) => {
+    const times: number[] = [];
+    const own = await fakeService((request, response) => {
+      times.push(Date.now());
+      const headers = {
+        'X-RateLimit-Limit': '10000',
+        'X-RateLimit-Remaining': '9988',
+        'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000) + 780),
+      };
+      const id = request.path.split('/').at(-1);
+      if (times.length !== 2) json(response, 200, { data: { id, status: 'SENT', signers: [] } }, headers);
+      else {
+        const retryAfter = typeof after === 'function' ? after() : after;
+        const error = { code: 'RATE_LIMITED', message: 'slow down' };
+        json(response, 429, { error }, { ...headers, ...(retryAfter && { 'Retry-After': retryAfter }) });
+      }
+    });
+    const run = await home.run(argv`envelopes get - --json`, {
+      env: own.env,
+      input: 'env_1\nenv_2\nenv_3\n',
+    });
+    await own.server.close();
+    expect([run.code, linesOf(run.stdout).length, times.length]).toEqual([0, 3, 4]);
+    const waited = (times.at(-1) ?? 0) - (times[1] ?? 0);
+    expect(waited).toBeGreaterThan(least);
+    expect(waited).toBeLessThan(6_000);
+  });
+
   it('exits with 7 if the wait would be too long', async () => {
     const own = await fakeService((_, response) =>
       json(

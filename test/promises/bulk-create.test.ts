@@ -43,7 +43,7 @@ describe('bulk create', () => {
   it('sends each row once and reports it', async () => {
     await writeFile(
       home.path('rows.csv'),
-      'email,name,meta.deal,request_id,subject\nada@example.com,Ada,4711,deal-1,"Lease, signed\nsoon"\nbo@example.com,Bo,,deal-2,\n',
+      'email,name,meta.deal,request_id,message\nada@example.com,Ada,4711,deal-1,"Lease, signed\nsoon"\nbo@example.com,Bo,,deal-2,\n',
     );
     const { code, stdout, stderr } = await send();
     expect([code, stderr]).toEqual([0, '']);
@@ -65,7 +65,7 @@ describe('bulk create', () => {
       { run: id, row: 2, line: 4, requestId: 'deal-2', ok: true, status: 'SENT', error: null },
     ]);
     expect(await home.object`envelopes get ${String(first?.envelopeId)}`).toMatchObject({
-      subject: 'Lease, signed\nsoon',
+      message: 'Lease, signed\nsoon',
       metadata: { deal: '4711', esignRequestId: 'deal-1' },
     });
     expect(await relay.emails()).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
@@ -313,10 +313,9 @@ describe('request IDs in a list', () => {
     async (_, id, machine) => {
       const used = await createOne(`${id}-1`, 'Eve <eve@example.com>', machine);
       await rows(id);
-      const refused = await send();
-      expect(reportedError(refused)).toMatchObject({
+      expect(reportedError(await send())).toMatchObject({
         exitCode: 2,
-        message: expect.stringMatching(new RegExp(`rows\\.csv:3 .*${String(used.id)}`)) as unknown,
+        details: { 'rows.csv:3 request_id': [expect.stringContaining(String(used.id))] },
       });
       expect(await relay.emails()).toEqual({ 'eve@example.com': 1 });
     },

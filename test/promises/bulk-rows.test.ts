@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, linesOf, reportedError } from '../support/cli.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 import { xlsxOf } from '../support/xlsx.ts';
@@ -16,6 +17,14 @@ beforeEach(async () => {
 
 const given = (name: string, content: string | Uint8Array) => writeFile(home.path(name), content);
 const envelopes = () => home.json`envelopes list --all`;
+
+/** The problems in the error of a run, one line each: `FILE:LINE COLUMN: TEXT`. */
+function problemsOf(run: Parameters<typeof reportedError>[0]): string {
+  const { details } = reportedError(run);
+  return Object.entries(isRecord(details) ? details : {})
+    .map(([place, texts]) => `${place}: ${String(texts)}\n`)
+    .join('');
+}
 
 describe('a file with problems', () => {
   it.each([
@@ -32,15 +41,19 @@ describe('a file with problems', () => {
     await given('rows.csv', text);
     const run = await home.run`bulk create rows.csv --template tmpl_nda --send --yes --json`;
     expect([run.code, run.stdout]).toEqual([2, '']);
-    expect(reportedError(run).message).toMatch(problem);
+    expect(problemsOf(run)).toMatch(problem);
     expect(await envelopes()).toEqual([]);
   });
 
   it('shows fifty problems at most, and the number of the others', async () => {
     await given('rows.csv', `email\n${Array.from({ length: 70 }, (_, n) => `bad${n}\n`).join('')}`);
-    const { stderr } = await home.run`bulk create rows.csv --template tmpl_nda`;
-    expect(linesOf(stderr).filter((line) => line.startsWith('rows.csv:'))).toHaveLength(50);
-    expect(stderr).toContain('and 20 more');
+    const { stderr, stdout, code } = await home.run`bulk create rows.csv --template tmpl_nda`;
+    expect(stderr).toMatch(/^LINE {2}COLUMN {2}PROBLEM\n {3}2 {2}email {3}"bad0" is not an email address/);
+    expect(linesOf(stderr).filter((line) => /^ +\d+ {2}email/.test(line))).toHaveLength(50);
+    expect(stderr).toContain(
+      '… and 20 more.\n\nError: 70 problems in rows.csv (70 rows). Nothing was sent.\n',
+    );
+    expect([code, stdout]).toEqual([2, '']);
   });
 
   it('is refused for a role that the template lacks, and for a role without a signer', async () => {
@@ -57,9 +70,9 @@ describe('a file with problems', () => {
     try {
       const wrong = await dryRun('email,role,template_id\na@b.c,Tennant,tmpl_lease\nb@b.c,Any,tmpl_nda\n');
       expect(wrong.code).toBe(2);
-      expect(reportedError(wrong).message).toMatch(/rows\.csv:2 role: .*"Tennant".*Tenant\?/);
+      expect(problemsOf(wrong)).toMatch(/rows\.csv:2 role: .*"Tennant".*Tenant\?/);
       const missing = 'email,role,template_id\na@b.c,Tenant,tmpl_lease\n';
-      expect(reportedError(await dryRun(missing)).message).toMatch(/rows\.csv:2: .*Landlord/);
+      expect(problemsOf(await dryRun(missing))).toMatch(/rows\.csv:2: .*Landlord/);
       expect((await dryRun(missing, '--allow-missing-roles')).code).toBe(0);
     } finally {
       await service.server.close();
@@ -70,18 +83,41 @@ describe('a file with problems', () => {
     await given('rows.csv', 'email\nada@gmial.com\n');
     const { code, stderr } = await home.run`bulk create rows.csv --template tmpl_nda --yes`;
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^rows\.csv:2: .*ada@gmial\.com.* gmail\.com\?$/m);
+    expect(stderr).toMatch(/^ +2 {2}email .*ada@gmial\.com.* gmail\.com\?$/m);
     expect(stderr).toMatch(/1 signer has no name/);
   });
 });
 
 it('says once what every row lacks, and shows all problems in one round', async () => {
   await given('rows.csv', 'email,role\na@b.c,Tennant\nbad,Tenant\nc@b.c,Tenant\n');
-  const run = await home.run`bulk create rows.csv --json`;
-  const { message } = reportedError(run);
-  expect(linesOf(String(message)).filter((line) => line.includes('template'))).toHaveLength(1);
-  const roles = reportedError(await home.run`bulk create rows.csv --template tmpl_lease --json`);
-  expect(String(roles.message)).toMatch(/rows\.csv:3 email: "bad"[\s\S]*rows\.csv:2 role: .*"Tennant"/);
+  const lines = linesOf(problemsOf(await home.run`bulk create rows.csv --json`));
+  expect(lines.filter((line) => line.includes('template'))).toEqual([
+    expect.stringMatching(/^rows\.csv:2 template_id: .*\(every row\)$/),
+  ]);
+  await home.json(argv`envelopes create --template tmpl_nda --signer ${'Eve <e@b.c>'} --request-id used-1`);
+  await given(
+    'all.csv',
+    'emial,role,request_id,expires_in_days\na@b.c,Tennant,,\nbad,Tenant,,\nc@b.c,,used-1,\nd@b.c,,,x\n',
+  );
+  const all = await home.run(argv`bulk create all.csv --template tmpl_lease --allow-missing-roles`);
+  // In the order of the lines: the header, the rows, the template, and the service's envelopes.
+  expect(all.stderr.match(/^ +\d+ {2}\w+ /gm)?.map((start) => start.trim())).toEqual([
+    '1  emial',
+    '2  role',
+    '3  emial',
+    '4  request_id',
+    '5  expires_in_days',
+  ]);
+});
+
+it('uses other columns for nothing, and says how to send them or leave them out', async () => {
+  await given('rows.csv', 'E-mail,Full name,Comment\nada@example.com,Ada,call first\n');
+  const run = await home.run`bulk create rows.csv --template tmpl_nda --json`;
+  expect([run.code, jsonLines(run.stderr)]).toEqual([
+    0,
+    [{ notice: expect.stringMatching(/^Not used: Comment\. .*meta\.Comment.*esign_Comment/) as unknown }],
+  ]);
+  expect(await envelopes()).toMatchObject([{ signers: [{ name: 'Ada', email: 'ada@example.com' }] }]);
 });
 
 describe('a spreadsheet', () => {
@@ -130,9 +166,9 @@ describe('a spreadsheet', () => {
     await service.server.close();
     expect(code).toBe(10);
     expect(linesOf((await home.run`bulk export`).stdout)).toEqual([
-      'row,request_id,envelope_id,status,error',
-      `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
-      "2,'-2+3,,,'+CMD: no",
+      'row,line,request_id,envelope_id,status,error',
+      `1,2,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
+      "2,3,'-2+3,,,'+CMD: no",
     ]);
   });
 });

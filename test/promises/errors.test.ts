@@ -1,8 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json.ts';
+import { isList, isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { type Finished, Home, reportedError, type Sandbox } from '../support/cli.ts';
+import { type Finished, Home, jsonLines, reportedError, type Sandbox } from '../support/cli.ts';
 import { commands } from '../support/every-command.ts';
+import { serviceOfOne } from '../support/fake-service.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 const home = new Home();
@@ -39,6 +41,17 @@ async function fails(
 const at = (baseUrl: string, apiKey = 'sk_canary_0123456789') => ({
   ESIGN_BASE_URL: baseUrl,
   ESIGN_API_KEY: apiKey,
+});
+
+describe('a key that is not one', () => {
+  it.each(['"esk_0123456789"', '$ESIGN_KEY', 'undefined'])('is refused before it is sent: %s', (key) =>
+    fails(['envelopes', 'list'], {
+      exit: 2,
+      code: 'USAGE',
+      env: at('http://127.0.0.1:9/api/v1', key),
+      says: /^Error: ESIGN_API_KEY is not a valid key/,
+    }),
+  );
 });
 
 describe('a refusal by the service', () => {
@@ -108,6 +121,107 @@ describe('a refusal by the service', () => {
     );
     await fails(['templates', 'list'], { exit: 7, code: 'RATE_LIMITED', env: at(`${server.origin}/api/v1`) });
     await server.close();
+  });
+});
+
+describe('a base URL without the API', () => {
+  const here = () => at(new URL(sandbox.baseUrl).origin, sandbox.apiKey);
+
+  it.each([
+    'envelopes list',
+    'envelopes get env_1',
+    'envelopes send env_1',
+    'envelopes remind env_1',
+    'envelopes cancel env_1',
+    'envelopes watch env_1',
+    'envelopes create --template tmpl_nda --signer a@b.c',
+    'bulk create rows.jsonl --yes',
+    'templates get tmpl_nda',
+    'find ada',
+    'late',
+  ])('exits with 8, and names the likely one, and the command that uses it: %s', async (line) => {
+    await writeFile(home.path('rows.jsonl'), '{"templateId":"tmpl_nda","signers":[{"email":"a@b.c"}]}\n');
+    const failed = await home.run(argv`${line.split(' ')} --json`, { env: here() });
+    expect(reportedError(failed)).toMatchObject({
+      code: 'BAD_RESPONSE',
+      hint: expect.stringContaining(`Did you mean ${sandbox.baseUrl}?`) as unknown,
+      next: [`esign ${line} --json --base-url ${sandbox.baseUrl}`],
+      outcome: /send|remind|cancel|create/.test(line) ? 'none' : null,
+      exitCode: 8,
+    });
+  });
+
+  it('is not blamed for an ID that does not exist', async () => {
+    const failed = await home.run`envelopes send env_missing --json`;
+    expect(reportedError(failed)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
+  });
+});
+
+describe('the outcome and the next commands of an error', () => {
+  const outcomeOf = async (line: string, env: Record<string, string> = {}) =>
+    reportedError(await home.run([...line.split(' '), '--json'], { env })).outcome;
+
+  it('is `none` for a write that was refused or invalid, `unknown` after a lost response, and null for reads', async () => {
+    const lost = await startServer(({ method }, response) => {
+      if (method === 'GET') json(response, 200, { data: { id: 'env_1', status: 'SENT' } });
+      else response.destroy();
+    });
+    expect(await outcomeOf('envelopes send env_missing')).toBe('none');
+    expect(await outcomeOf('envelopes send')).toBe('none');
+    expect(await outcomeOf('envelopes remind env_1 --yes', at(lost.origin))).toBe('unknown');
+    expect(await outcomeOf('api POST /x', at(lost.origin))).toBe('unknown');
+    expect(await outcomeOf('envelopes send env_missing --no-such-flag')).toBe('none');
+    expect(await outcomeOf('envelopes get env_missing')).toBe(null);
+    expect(await outcomeOf('api GET /esign/envelopes/env_missing')).toBe(null);
+    await lost.close();
+  });
+
+  it('are in each line of several items, and null in the summary', async () => {
+    const run = await home.run`envelopes cancel env_a env_b --yes --json`;
+    const lines = jsonLines(run.stdout);
+    expect(lines).toMatchObject([{ error: { outcome: 'none' } }, { error: { outcome: 'none' } }]);
+    expect(jsonLines(run.stderr)).toMatchObject([{ error: { code: 'PARTIAL', outcome: null } }]);
+  });
+
+  it('contain commands that run as they stand, which people see, too', async () => {
+    const id = String((await home.object`envelopes create --template tmpl_nda --signer a@b.c --send`).id);
+    const words = ['envelopes', 'send', id];
+    const report = reportedError(await home.run([...words, '--json']));
+    expect(report.next).toEqual([`esign envelopes get ${id}`]);
+    expect((await home.run(words)).stderr).toContain(`\`esign envelopes get ${id}\``);
+    for (const line of ['envelopes send', 'envelopes lst', 'templates list --profile nosuch']) {
+      const { next } = reportedError(await home.run([...line.split(' '), '--json']));
+      if (!isList(next)) throw new Error(`${line} has no next commands`);
+      for (const command of next)
+        expect((await home.run(String(command).split(' ').slice(1))).code, String(command)).toBe(0);
+    }
+  });
+
+  it('contain no command with a placeholder, or with IDs from stdin', async () => {
+    const input = 'env_1\n';
+    const run = await home.run(argv`envelopes watch - --timeout 1s --json`, {
+      input,
+      env: at(new URL(sandbox.baseUrl).origin, sandbox.apiKey),
+    });
+    expect(reportedError(run)).toMatchObject({ exitCode: 8, next: [] });
+    const none = await home.run(argv`envelopes list --json`, {
+      env: { ESIGN_CONFIG_DIR: home.path('empty') },
+    });
+    expect(reportedError(none).next).toEqual(['esign sandbox start']);
+  });
+
+  it('offer what this machine knows while the service is away', async () => {
+    const { server, env } = await serviceOfOne();
+    expect((await home.run(argv`find env_1 -q`, { env })).stdout).toBe('env_1\n');
+    await server.close();
+    const [found, got] = [argv`find env_1 --json`, argv`envelopes get env_1 --json`];
+    expect(reportedError(await home.run(found, { env }))).toMatchObject({
+      code: 'NETWORK',
+      hint: expect.stringMatching(/This machine has 1 envelope in its index, .* old/) as unknown,
+      next: expect.arrayContaining(['esign find env_1 --json --cached']) as unknown,
+    });
+    expect(reportedError(await home.run(got, { env })).next).toContain('esign find env_1 --cached');
+    expect((await home.run(argv`find env_1 --cached -q`, { env })).stdout).toBe('env_1\n');
   });
 });
 

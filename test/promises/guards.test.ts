@@ -72,7 +72,8 @@ function memberOf(text: string, name: string): unknown {
 beforeAll(async () => {
   service = await fakeService((request, response) => {
     const id = /\/envelopes\/(\w+)/.exec(request.path)?.[1];
-    const status = request.headers['user-agent']?.includes('sent') ? 'SENT' : 'DRAFT';
+    const isSent = request.headers['user-agent']?.includes('sent') || id === 'env_sent';
+    const status = isSent ? 'SENT' : 'DRAFT';
     if (request.path.startsWith('/__sandbox')) return json(response, 404, { error: { code: 'NOT_FOUND' } });
     if (request.path.includes('/templates/'))
       return json(response, 200, { data: { id: 'tmpl_1', fields: [] } });
@@ -124,7 +125,9 @@ describe('a read-only profile', () => {
     expect(all.length).toBeGreaterThan(40);
     const codes = new Map<string, unknown>();
     for (const [id, command] of all) {
-      const more = id === 'envelopes:replace' ? ['--subject', 'Other'] : [];
+      // A draft can't be reminded about, and an envelope isn't replaced by the same one.
+      const more =
+        { 'envelopes:replace': ['--subject', 'Other'], 'envelopes:remind': ['env_sent'] }[id] ?? [];
       const words =
         id === 'api'
           ? ['api', 'POST', '/esign/envelopes', '--body', 'body']
@@ -308,7 +311,7 @@ describe('a dry run', () => {
   const codeIn = (text: string) => /\(([A-Z_]+)\)/.exec(text)?.[1];
 
   it.each([
-    [['--read-only'], 'READ_ONLY', [create, ['envelopes', 'remind', 'env_ada'], ['api', 'DELETE', '/x']]],
+    [['--read-only'], 'READ_ONLY', [create, ['envelopes', 'remind', 'env_sent'], ['api', 'DELETE', '/x']]],
     [['--only-to', 'ada@example.com'], 'RECIPIENT_NOT_ALLOWED', emailing],
     [['--max-emails', '1'], 'TOO_MANY_EMAILS', emailing],
     [['--confirm-name'], 'CONFIRMATION_REQUIRED', emailing],

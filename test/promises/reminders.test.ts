@@ -142,3 +142,98 @@ describe('--min-gap', () => {
     await server.close();
   });
 });
+
+describe('--at', () => {
+  const STEPS = ['--at', '3d,7d,12d'];
+  const signed = (one: { id: string }, address: string) =>
+    home.run`sandbox sign ${one.id} --signer ${address}`;
+
+  it('reminds once at each step, and once for several missed ones', async () => {
+    const one = await sent();
+    const silent = async () => {
+      const { code, stdout, stderr } = await home.run`envelopes remind ${one.id} ${STEPS}`;
+      expect([code, stdout, stderr]).toEqual([0, '', '']);
+    };
+    await home.run`sandbox advance 71h`;
+    await silent();
+    await home.run`sandbox advance 2h`;
+    const dry = await home.run`envelopes remind ${one.id} ${STEPS} --dry-run`;
+    expect(dry.stdout).toBe(`would remind ${one.id}\n`);
+    expect((await remind(one.id, ...STEPS)).code).toBe(0);
+    await silent();
+    expect(await reminded(one)).toEqual([1, 1]);
+    // Other steps in the past make no difference.
+    expect((await remind(one.id, '--at', '1d,2d,3d')).stdout).toBe('');
+    await home.run`sandbox advance 10d`;
+    expect((await remind(one.id, ...STEPS)).code).toBe(0);
+    await silent();
+    expect(await reminded(one)).toEqual([2, 2]);
+  });
+
+  it('counts from the beginning of each turn, and from reminders since the step', async () => {
+    const one = await sent('--signing-order', 'sequential');
+    await home.run`sandbox advance 73h`;
+    await remind(one.id, '--signer', one.ada);
+    expect((await remind(one.id, ...STEPS)).stdout).toBe('');
+    await signed(one, one.ada);
+    await home.run`sandbox advance 71h`;
+    expect((await remind(one.id, ...STEPS)).stdout).toBe('');
+    await home.run`sandbox advance 2h`;
+    await remind(one.id, ...STEPS);
+    expect(await reminded(one)).toEqual([1, 1]);
+    await signed(one, one.bo);
+    const over = await remind(one.id, ...STEPS);
+    expect([over.code, parseJson(over.stdout)]).toEqual([0, { id: one.id, ok: true, skipped: 'NOT_OPEN' }]);
+  });
+
+  it('works with IDs on stdin, with a run, and with all open envelopes', async () => {
+    const [late, other] = [await sent(), await sent()];
+    await home.run`sandbox advance 73h`;
+    const young = await sent();
+    const lines = `${late.id} ${late.signerIds[1]}\n${young.id}\n`;
+    const named = await home.run(argv`envelopes remind - ${STEPS} --yes --json`, { input: lines });
+    expect([named.code, jsonLines(named.stdout)]).toMatchObject([0, [{ id: late.id, ok: true }]]);
+    expect(await reminded(late)).toEqual([0, 1]);
+    const all = await home.run`envelopes remind --all ${STEPS} --yes --json`;
+    expect([all.code, jsonLines(all.stdout)]).toMatchObject([
+      0,
+      expect.arrayContaining(
+        [late, other].map(({ id }) => expect.objectContaining({ id, ok: true }) as unknown),
+      ),
+    ]);
+    expect([await reminded(late), await reminded(other), await reminded(young)]).toEqual([
+      [1, 1],
+      [1, 1],
+      [0, 0],
+    ]);
+    const again = await home.run`envelopes remind --all ${STEPS}`;
+    expect([again.code, again.stdout, again.stderr]).toEqual([0, '', '']);
+  });
+
+  it('counts a lost reply as sent, and a signer who signed meanwhile as not due', async () => {
+    const sentAt = new Date(Date.now() - 4 * 86_400_000).toISOString();
+    let status = 'SENT';
+    const envelope = () => ({
+      ...{ id: 'env_1', status: 'SENT', sentAt, signingOrder: 'PARALLEL' },
+      signers: [{ id: 'signer_1', email: 'ada@example.com', status }],
+    });
+    const { server, env } = await fakeService((request, response) => {
+      if (request.method === 'POST') return loseReply(response);
+      // The list lags behind.
+      if (request.path.endsWith('/envelopes'))
+        return answerPage(request, response, 1, () => ({ ...envelope(), signers: [{ status: 'SENT' }] }));
+      return json(response, 200, { data: envelope() });
+    });
+    const runs: (number | null)[] = [];
+    for (let index = 0; index < 2; index++)
+      runs.push((await home.run(argv`envelopes remind env_1 ${STEPS} --json`, { env })).code);
+    status = 'SIGNED';
+    runs.push((await home.run(argv`envelopes remind --all --at 1h --yes`, { env })).code);
+    expect([runs, server.seen.filter(({ method }) => method === 'POST').length]).toEqual([[8, 0, 0], 1]);
+    await server.close();
+  });
+
+  it.each(['', '3x', '3d,', '0d'])('refuses %j', async (steps) => {
+    expect((await remind('env_1', '--at', steps)).code).toBe(2);
+  });
+});

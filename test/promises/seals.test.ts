@@ -175,6 +175,19 @@ describe('documents verify', () => {
     expect([repaired.code, (await esign(`documents verify ${dir}`)).code]).toEqual([0, 0]);
   });
 
+  it("says how to replace a changed file, but never that somebody else's file should be downloaded again", async () => {
+    await download(envelope('env_1'));
+    await writeFile(home.path(`d${turn}`, 'env_1.signed.pdf'), sealed(service));
+    const changed = await home.run(['documents', 'verify', `d${turn}`]);
+    expect([changed.code, changed.stderr]).toEqual([9, expect.stringContaining('--force')]);
+    for (const forged of [flipped(sealed(stranger), 40), Buffer.from('%PDF-1.7\n/ByteRange [0 1 2 3]')]) {
+      await writeFile(home.path('forged.pdf'), forged);
+      const { code, stderr } = await home.run`documents verify forged.pdf --require-seal`;
+      expect([code, stderr]).toEqual([9, expect.stringContaining("Don't rely on these files.")]);
+      expect(stderr).not.toMatch(/--force|again/);
+    }
+  });
+
   it('accepts a file without a seal unless one is required', async () => {
     expect(await verify(plainPdf())).toMatchObject({ code: 0, files: [{ seal: { state: 'unsigned' } }] });
     const required = await verify(plainPdf(), '--require-seal');

@@ -87,25 +87,53 @@ describe('one envelope', () => {
 });
 
 describe('several envelopes', () => {
-  it('need --yes without a terminal; nothing is sent, not even a read', async () => {
-    const { server, env } = await fakeService((_, response) =>
-      json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
+  it('need --yes without a terminal, which counts the people and names the service; a dry run does not', async () => {
+    const signers = ['ada', 'bo', 'ADA'].map((name) => ({ email: `${name}@example.com`, status: 'SENT' }));
+    let status = 'DRAFT';
+    const { server, env } = await fakeService((request, response) =>
+      json(response, 200, { data: { id: request.path.split('/').at(-1), status, signers } }),
     );
-    for (const args of [
-      ['send', 'env_1', 'env_2'],
-      ['cancel', '-'],
-      ['remind', '-', '--no-input'],
-    ]) {
+    const { host } = new URL(env.ESIGN_BASE_URL ?? '');
+    for (const [args, question] of [
+      [['send', 'env_1', 'env_2'], `Send 2 envelopes to 2 people (${host})?`],
+      [['cancel', '-'], `Cancel 2 envelopes for 2 people (${host})?`],
+      [['remind', '-', '--no-input'], `Remind 2 people about 2 envelopes (${host})?`],
+    ] as const) {
       const run = await home.run(argv`envelopes ${args} --json`, { env, input: 'env_1\nenv_2\n' });
       expect([run.code, reportedError(run)]).toMatchObject([
         2,
-        { code: 'USAGE', hint: expect.stringContaining('--yes') as unknown },
+        {
+          code: 'USAGE',
+          message: expect.stringContaining(question) as unknown,
+          hint: expect.stringContaining('--yes') as unknown,
+        },
       ]);
+      status = 'SENT';
     }
     const dry = await home.run(argv`envelopes remind env_1 env_2 --dry-run --json`, { env });
     expect(jsonLines(dry.stdout)).toMatchObject([{ dryRun: true, id: 'env_1' }, { id: 'env_2' }]);
-    expect(server.seen).toEqual([]);
+    expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
     await server.close();
+  });
+
+  it('fail alike in a dry run: nothing is done, and the exit code is the same', async () => {
+    const ids = [await create('--send'), await create()];
+    const cases: [string[], number][] = [
+      [ids.slice(0, 1), 5],
+      [ids, 10],
+    ];
+    for (const [flags, code] of cases) {
+      const [dry, real] = [
+        await home.run(argv`envelopes send ${flags} --dry-run --json`),
+        await home.run(argv`envelopes send ${flags} --yes --json`),
+      ];
+      expect([dry.code, real.code]).toEqual([code, code]);
+      if (code === 10)
+        expect(jsonLines(dry.stdout)).toMatchObject([
+          { dryRun: true, id: ids[0], error: { code: 'INVALID_STATE' } },
+          { dryRun: true, action: 'send', id: ids[1] },
+        ]);
+    }
   });
 
   it('are all tried; each has a row or a line, and then the totals; a failure is exit code 10', async () => {

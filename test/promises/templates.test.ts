@@ -39,6 +39,11 @@ afterAll(async () => {
   await service.server.close();
 });
 
+it('templates list shows the roles that the service sends', async () => {
+  const lines = linesOf((await home.run`templates list`).stdout);
+  expect(lines.map((line) => line.split('\t').slice(0, 3))).toContainEqual(['tmpl_3', 'Other', 'Clerk']);
+});
+
 describe('templates', () => {
   it('are found by words of their name, description, or ID', async () => {
     const list = async (...words: string[]) => linesOf((await home.run`templates list -q ${words}`).stdout);

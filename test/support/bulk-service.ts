@@ -1,7 +1,8 @@
 import type { Client } from '../../src/api/client.ts';
 import { withRetries } from '../../src/api/client.ts';
-import type { HttpRequest, HttpResponse, SendRequest } from '../../src/api/http.ts';
+import type { HttpRequest, SendRequest } from '../../src/api/http.ts';
 import { createResources } from '../../src/api/resources.ts';
+import type { HttpResponse } from '../../src/api/response.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { openGate } from '../../src/api/write-gate.ts';
 import type { Clock } from '../../src/kernel/clock.ts';

@@ -13,8 +13,8 @@ import { escapeControlCharacters, writeJson, writeJsonArray } from '../../output
 import type { Terminal } from '../../output/terminal.ts';
 import { safeJson, safeLine } from '../../output/text.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
-import type { RawResponse } from '../http.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../raw.ts';
+import type { RawResponse } from '../response.ts';
 
 export default class Api extends EsignCommand {
   static override summary = "Call any API endpoint with the profile's key.";

@@ -1,24 +1,21 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
-import { actionContext } from '../../envelopes/commands/act-on-envelopes.ts';
-import { checkSigners, confirmProblems } from '../../envelopes/commands/acting-problems.ts';
+import { checkSigners, unconfirmed } from '../../envelopes/commands/confirm-concerns.ts';
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
+import { actionContext } from '../../envelopes/commands/plan-each.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
 import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
-import type { Party } from '../../envelopes/completeness.ts';
+import type { Concern, Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
-import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan-writes.ts';
+import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import type { Context } from '../../session/context.ts';
-
-/** Refuses problems, because MCP has no prompt. The dry run has shown what would be lost. */
-const REFUSING = { asks: false, yes: true, question: '', otherwise: 'nothing was done' };
 
 /** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
@@ -47,7 +44,8 @@ export async function planCreate(
 ): Promise<PlannedCall> {
   const { requestId, rerun, allowMissing } = given;
   const body = createBody(wanted, requestId);
-  const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
+  const { notes, concerns } = await checkSigners(wanted, allowMissing, context);
+  refuseUnconfirmed(concerns);
   const client = await context.session.client();
   const memory = await context.session.memory();
   const writes = await memory.find([createKey(client.baseUrl, requestId)]);
@@ -65,7 +63,7 @@ export async function planCreate(
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',
       effect: wanted.send ? 'mails' : 'writes',
-      remarks: [...problems.map(({ text }) => text), ...made],
+      remarks: [...notes, ...textsOf(concerns), ...made],
       envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
@@ -77,29 +75,47 @@ export async function planCreate(
 export async function planAction(
   actionOf: (means: ActionContext) => EnvelopeAction,
   id: string,
-  allowMissing: boolean,
   context: Context,
 ): Promise<PlannedCall> {
-  const means = await actionContext(context);
-  const action = actionOf(means);
-  const { envelope, refusal, skip, problems } = await plan(action, id, means);
-  if (refusal !== undefined) throw refusal;
-  await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
+  const action = actionOf(await actionContext(context));
+  const plan = await action.plan(id);
+  const { envelope } = plan;
+  const would = { action: action.name, effect: 'mails' } as const;
+  if (plan.kind === 'refuse') throw plan.error;
+  if (plan.kind === 'skip') {
+    const { reason } = plan;
+    const brief = envelope && briefly(envelope, envelope.signers);
+    return {
+      would: { ...would, remarks: [sentenceOf(reason)], envelope: brief },
+      writes: [],
+      act: () => Promise.reject(reason),
+    };
+  }
+  const { notes, concerns, signers, writes, execute } = plan;
+  refuseUnconfirmed(concerns);
   const write = {
     unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
     hint: () => `Check the status of ${id} before you retry.`,
   };
   return {
     would: {
-      action: action.name,
-      effect: 'mails',
-      remarks: [...problems.map(({ text }) => text), ...(skip === undefined ? [] : [sentenceOf(skip)])],
-      envelope: envelope && brief(envelope, action.signersOf(envelope)),
+      ...would,
+      remarks: [...notes, ...textsOf(concerns)],
+      envelope: envelope && briefly(envelope, signers),
     },
-    writes: action.writesFor(id),
-    act: () =>
-      withOutcomeCheck(write, context, async () => (await action.run((execute) => execute(id))).envelope),
+    writes,
+    act: () => withOutcomeCheck(write, context, async () => (await execute()).envelope),
   };
+}
+
+/** MCP has no prompt, but the dry run shows what would be lost, and the user agrees to it. @throws UsageError for anything else */
+function refuseUnconfirmed(concerns: readonly Concern[]): void {
+  const error = unconfirmed(concerns, true);
+  if (error !== undefined) throw error;
+}
+
+function textsOf(concerns: readonly Concern[]): string[] {
+  return concerns.map(({ text }) => text);
 }
 
 export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<PlannedCall> {
@@ -113,7 +129,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
       action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
       effect: flags.draft ? 'writes' : 'mails',
       remarks: [costOf(plan), ...notes],
-      envelope: { old: brief(old, old.signers), new: body },
+      envelope: { old: briefly(old, old.signers), new: body },
     },
     writes: writesOf(plan),
     act: () => replaceEnvelope(id, flags, context),
@@ -121,7 +137,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
 }
 
 /** Returns the fields that identify an envelope, and its signers. */
-function brief(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
+function briefly(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
   const { id, status, subject, templateName, signingOrder, expiresAt } = envelope;
   const people = (signers ?? []).map(({ name, email, role, order }) => ({ name, email, role, order }));
   return { id, status, subject, templateName, signingOrder, expiresAt, signers: people };

@@ -12,7 +12,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag } from '../../cli/flags.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../kernel/json.ts';
 import { readTools } from './read-tools.ts';
 import { WRITES, writeTools } from './write-tools.ts';
 
@@ -82,7 +82,7 @@ class DrainingStdio implements Transport {
   async start(): Promise<void> {
     this.#inner.onmessage = (message) => {
       this.#note(message);
-      this.onmessage?.(message);
+      this.onmessage?.(withoutNulls(message));
     };
     this.#inner.onerror = (error) => this.#refuse(error);
     this.#inner.onclose = () => this.onclose?.();
@@ -131,6 +131,20 @@ class DrainingStdio implements Transport {
     this.#pending.delete(requestId);
     this.#answered?.();
   }
+}
+
+/** Removes null from the arguments of a tool call: some clients send it for what is not given. */
+function withoutNulls(message: JSONRPCMessage): JSONRPCMessage {
+  if (!('method' in message) || message.method !== 'tools/call') return message;
+  const { arguments: all, ...params } = message.params ?? {};
+  return { ...message, params: { ...params, arguments: given(all) } };
+}
+
+function given(value: unknown): unknown {
+  if (isList(value)) return value.map(given);
+  if (!isRecord(value)) return value ?? undefined;
+  const entries = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(entries.map(([key, one]) => [key, given(one)]));
 }
 
 /** Returns true for a line that is JSON but not a message of the protocol, such as a batch. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { newRequestId } from '../../envelopes/create.ts';
-import { cancelAction, remindAction, sendAction } from '../../envelopes/plan-writes.ts';
+import { remindAction } from '../../envelopes/plan-reminders.ts';
+import { cancelAction, sendAction } from '../../envelopes/plan-writes.ts';
 import { REMINDER_GAP } from '../../envelopes/reminder-limits.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import type { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
@@ -89,7 +90,8 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       name: 'send',
       description: 'Send a draft. Its signers are emailed.',
       wanted: z.strictObject({ id, allowMissingRoles }),
-      plan: (wanted) => planAction(sendAction, wanted.id, wanted.allowMissingRoles ?? false, context),
+      plan: ({ id: sent, allowMissingRoles: allowMissing = false }) =>
+        planAction((means) => sendAction(means, { allowMissing }), sent, context),
     }),
     write({
       name: 'remind',
@@ -106,7 +108,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
         const gapMs = readDuration(minGap ?? REMINDER_GAP, 'minGap');
         const signersOf = () => (named === undefined ? undefined : [named]);
         const options = { signersOf, gapMs, reportsRecent: true };
-        return planAction((means) => remindAction(means, options), reminded, false, context);
+        return planAction((means) => remindAction(means, options), reminded, context);
       },
     }),
     write({
@@ -119,7 +121,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       }),
       plan: ({ id: canceled, reason }) => {
         const options = { reason, evenIfDeclined: false };
-        return planAction((means) => cancelAction(means, options), canceled, false, context);
+        return planAction((means) => cancelAction(means, options), canceled, context);
       },
     }),
     write({

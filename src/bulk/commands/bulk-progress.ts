@@ -1,10 +1,10 @@
+import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { startCountdown } from '../../output/countdown.ts';
 import { plainLines, type Spinner } from '../../output/spinner.ts';
-import { truncate } from '../../output/text.ts';
+import { safeLine, truncate } from '../../output/text.ts';
 import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import type { Context } from '../../session/context.ts';
 import type { RunState } from '../run-state.ts';
-import { progressText, type RunProgress } from './preflight-text.ts';
 
 const TICK_MS = 200;
 /** Waits shorter than this are not reported. */
@@ -24,7 +24,8 @@ export class BulkProgress {
   #before = 0;
   #timer: NodeJS.Timeout | undefined;
   #lines: Spinner | undefined;
-  #waiting: RunProgress['waiting'];
+  #waiting: { why: string; until: number } | undefined;
+  #searching: string | undefined;
   #rateLimitMs: (rows: number) => number = () => 0;
   #release: () => void = () => undefined;
 
@@ -60,6 +61,11 @@ export class BulkProgress {
       void this.aside(() => this.#context.terminal.notice(text));
   }
 
+  /** Shows that the run reads the service's list, and why; undefined once it works on rows again. */
+  searches(why: string | undefined): void {
+    this.#searching = why;
+  }
+
   /** Removes the line from the screen while something else is written, and draws it again. */
   aside(write: () => Promise<void> | void): Promise<void> | void {
     if (!this.#live) return write();
@@ -83,10 +89,15 @@ export class BulkProgress {
     this.#timer = setInterval(() => lines.text(this.#text()), TICK_MS).unref();
   }
 
+  /** Overwrites the line without clearing it first, so that it doesn't flicker. */
   #draw(): void {
     if (this.#state === undefined) return;
     const line = truncate(this.#text(), process.stderr.columns - 1);
-    this.#context.terminal.err(`\r\u001b[2K${line}`);
+    this.#context.terminal.err(`\r${line}\u001b[K`);
+  }
+
+  #clear(): void {
+    if (this.#live) this.#context.terminal.err('\r\u001b[K');
   }
 
   #text(): string {
@@ -94,20 +105,54 @@ export class BulkProgress {
     if (state === undefined) return '';
     const [done, failed] = [state.count('done'), state.count('failed')];
     const total = state.lastBegun - state.countBegun('existing');
-    const progress = {
+    return progressText({
       total,
       done,
       failed,
       finishedNow: state.finishedCount - this.#before,
       elapsedMs: performance.now() - this.#startedAt,
       sends: state.head.mode !== 'draft',
-      waiting: this.#waiting,
+      searching: this.#searching,
+      waiting:
+        this.#waiting === undefined
+          ? undefined
+          : { why: this.#waiting.why, ms: this.#waiting.until - Date.now() },
       rateLimitMs: this.#rateLimitMs(total - done - failed),
-    };
-    return progressText(progress, Date.now());
+    });
   }
+}
 
-  #clear(): void {
-    if (this.#live) this.#context.terminal.err('\r\u001b[2K');
+export interface RunProgress {
+  total: number;
+  done: number;
+  failed: number;
+  /** Number of rows that this process finished in `elapsedMs`. */
+  finishedNow: number;
+  elapsedMs: number;
+  sends: boolean;
+  /** How long the remaining rows take because of the rate window, in ms. */
+  rateLimitMs: number;
+  /** Why the run reads the list, if it does. */
+  searching: string | undefined;
+  /** Why requests wait, and how much longer. */
+  waiting: { why: string; ms: number } | undefined;
+}
+
+/** Returns the line that shows a run's progress: `123 of 200 sent, 2 failed, 42 a second, 2 seconds left`. */
+export function progressText(progress: RunProgress): string {
+  const { total, done, failed, finishedNow, elapsedMs, searching, waiting } = progress;
+  const parts = [`${grouped(done)} of ${grouped(total)} ${progress.sends ? 'sent' : 'created'}`];
+  if (failed > 0) parts.push(`${grouped(failed)} failed`);
+  const perSecond = finishedNow / Math.max(0.001, elapsedMs / 1_000);
+  const left = total - done - failed;
+  // The time comes before the reason, which a narrow terminal may cut off.
+  if (waiting !== undefined && waiting.ms > 0)
+    parts.push(`waiting ${durationInWords(waiting.ms)}: ${waiting.why}`);
+  else if (searching !== undefined) parts.push(searching);
+  else if (finishedNow > 0) {
+    parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))} a second`);
+    if (left > 0)
+      parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.rateLimitMs))} left`);
   }
+  return safeLine(parts.join(', '));
 }

@@ -9,11 +9,14 @@ import {
   textFlag,
 } from '../../cli/flags.ts';
 import { readMessage } from '../../cli/input/files.ts';
-import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
+import { draftRun } from '../runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
-import { BulkProgress } from './bulk-progress.ts';
-import { prepareRun, showDryRun } from './prepare-run.ts';
-import { bulkClient, runToCompletion } from './run-to-completion.ts';
+import { confirmNewRun, showDryRun } from './confirm-work.ts';
+import { findSentRows, type ListRequest, planRun, readRows, startRun } from './new-run.ts';
+import { refuseUnfinished, reportNothingToDo } from './sent-rows.ts';
+import { showFindings } from './show-findings.ts';
+import { runMeans, workOnRun } from './work-on-run.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
@@ -49,22 +52,30 @@ export default class BulkCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkCreate);
-    const progress = new BulkProgress(context);
-    const client = () => bulkClient(progress, context.session);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], context.terminal);
-    const request = {
+    const means = await runMeans(flags, context);
+    const request: ListRequest = {
       file: args.file,
       read: flags,
       defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
-      mode: flags.send ? ('two-step' as const) : ('draft' as const),
+      mode: flags.send ? 'two-step' : 'draft',
       first: flags.first,
       again: flags.again,
       allowMissing: flags['allow-missing-roles'],
       yes: flags.yes,
     };
-    if (flags['dry-run']) return showDryRun(request, client, context);
-    const run = await prepareRun(request, client, context);
-    if (run === undefined) return;
-    await runToCompletion(run, { client: await client(), webhookSecret, progress }, context);
+    const draft = flags['dry-run'] ? undefined : await draftRun(runsDir(), context.session.clock.now());
+    try {
+      const list = await readRows(request, draft, context);
+      const sent = await findSentRows(list, request, means, context);
+      showFindings(list.report, context.terminal);
+      refuseUnfinished(sent.known, context);
+      const planned = planRun(list, sent, request);
+      if (draft === undefined) return await showDryRun(planned, await means.client(), context);
+      if (planned.work.rows === 0) return await reportNothingToDo(planned, context);
+      await confirmNewRun(planned, await means.client(), context);
+      await workOnRun(await startRun(draft, planned, means, context), means, context);
+    } finally {
+      await draft?.discard();
+    }
   }
 }

@@ -24,9 +24,9 @@ import { readRun } from '../runs.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { localDelimiter } from './bulk-flags.ts';
-import { resultList } from './preflight-text.ts';
+import { resultList } from './row-text.ts';
 import { partWriter, sourceOf } from './rows-file.ts';
-import { namedRun } from './run-to-completion.ts';
+import { namedRun } from './selected-run.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {

@@ -5,11 +5,12 @@ import { type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { openSource } from '../rewrite/source-file.ts';
 import { isAsked, type RosterEntry } from '../roster/roster.ts';
-import { Findings, MAX_PROBLEMS } from '../rows/check-file.ts';
+import { emptyReport } from '../rows/check-file.ts';
 import { checkRow } from '../rows/row.ts';
 import { fileFlags, localDelimiter } from './bulk-flags.ts';
 import { collectRoster } from './collect-roster.ts';
-import { partWriter, refused, sourceOf } from './rows-file.ts';
+import { partWriter, sourceOf } from './rows-file.ts';
+import { showFindings } from './show-findings.ts';
 import { envelopeIds } from './status.ts';
 
 export default class BulkRoster extends EsignCommand {
@@ -48,32 +49,31 @@ export default class BulkRoster extends EsignCommand {
     const source = sourceOf(args.file);
     const file = await openSource(source, { ...flags, sheetDelimiter: flags.delimiter ?? localDelimiter() });
     const roster = await collectRoster([template], since, context);
-    const problems = new Findings(MAX_PROBLEMS);
+    const found = emptyReport(source.name);
     const lines: RosterLine[] = [];
     const kept: string[] = [];
-    let row = 0;
     for await (const part of file.parts) {
       if ('header' in part) {
         kept.push(part.header(false));
         continue;
       }
-      row++;
+      const row = ++found.rows;
       const { line, label } = part;
       // Only the signers matter here. The rest is checked when the rows are sent.
       const { envelope } = checkRow(part, { templateId: template }, (field, text) => {
-        if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
+        if (field.startsWith('signers')) found.problems.add({ line, column: label(field), text });
       });
-      const found = envelope.signers.map(({ email, name, role }) => ({
+      const signers = envelope.signers.map(({ email, name, role }) => ({
         row,
         email,
         name: name === email ? null : name,
         role: role ?? null,
         ...roster.find(template, email),
       }));
-      lines.push(...found);
-      if (!found.every(isAsked)) kept.push(part.text());
+      lines.push(...signers);
+      if (!signers.every(isAsked)) kept.push(part.text());
     }
-    if (problems.count > 0) throw refused({ problems, name: source.name });
+    showFindings(found, terminal);
     const out = terminal.hidingSecrets();
     if (flags.quiet) return writeIds(await envelopeIds(lines), out);
     if (!missing) return writeList(lines, rosterList, flags, out);

@@ -19,9 +19,7 @@ export async function selectedRun(name: string, context: Context): Promise<Selec
 
 /** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
 export async function runFilter(name: string, context: Context): Promise<SelectedRun> {
-  const { lastRun } = await import('../run-list.ts');
-  const id = name === 'last' ? await lastRun(runsDir()) : name;
-  if (id === undefined) throw noRunsError();
+  const id = await namedRun(name);
   const state = await runOnThisMachine(id, context);
   return { id, envelopeIds: state?.envelopeIds() };
 }
@@ -84,4 +82,12 @@ function unknownRunError(id: string): ServiceError {
       hint: 'List the runs on this machine with `esign bulk list`. For a run on another machine, check the run ID and the profile.',
     },
   );
+}
+
+/** Returns the named run. Without a name, or for `last`, returns the latest one. */
+export async function namedRun(id: string | undefined): Promise<string> {
+  const { lastRun } = await import('../run-list.ts');
+  const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
+  if (found !== undefined) return found;
+  throw noRunsError();
 }

@@ -9,7 +9,6 @@ import type { RunSummary } from '../run-list.ts';
 import type { RunState } from '../run-state.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf, type SignerState } from '../status/signer-states.ts';
-import { stateColor } from './preflight-text.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 
@@ -26,6 +25,13 @@ export const COLORS: Readonly<Record<SignerState, Color>> = {
   later: 'dim',
   signed: 'green',
 };
+
+/** Returns the color of a run's state. */
+export function stateColor(run: Pick<RunSummary, 'state'>): 'green' | 'yellow' | 'cyan' | 'dim' {
+  if (run.state === 'finished') return 'green';
+  if (run.state === 'cancelled') return 'dim';
+  return run.state === 'running' ? 'cyan' : 'yellow';
+}
 
 const ORDER: readonly SignerState[] = [
   ...(['signed', 'waiting', 'later', 'draft', 'pending'] as const),

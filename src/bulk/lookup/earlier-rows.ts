@@ -94,7 +94,7 @@ export async function findEarlierRows(
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map<number, EarlierRow>();
-  const now = client.clock.now();
+  const now = client.serviceClock.now();
   for (const id of await runIds(root)) {
     const run = await keysOf(root, id, file);
     if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;

@@ -43,6 +43,11 @@ export function endedMessage(row: Pick<EarlierRow, 'requestId' | 'id' | 'status'
   return `The request ID ${requestId ?? ''} belongs to ${id ?? ''}, which is ${status ?? ''}. Use a different one.`;
 }
 
+/** Returns why a row is refused if its request ID was used for something else. */
+export function otherText({ requestId, id, run }: EarlierRow): string {
+  return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with a different template, different signers, or a different text; use a new one`;
+}
+
 export function endedError(row: EarlierRow): RowError {
   return { code: 'INVALID_STATE', message: endedMessage(row), status: 400, details: null };
 }

@@ -4,6 +4,7 @@ import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';
+import type { SheetColumn } from './columns.ts';
 import { LineIndex, openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
@@ -11,7 +12,7 @@ import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
 /** The maximum number of problems that are shown for a file. */
-export const MAX_PROBLEMS = 50;
+const MAX_PROBLEMS = 50;
 
 /** Findings about lines: the first ones, and the total number. */
 export class Findings {
@@ -56,6 +57,8 @@ export interface FileReport {
   name: string;
   /** How the file is written. */
   source: SourceFacts;
+  /** The columns of its header, in order. Empty for JSON Lines. */
+  columns: readonly SheetColumn[];
   rows: number;
   signers: number;
   problems: Findings;
@@ -73,6 +76,24 @@ export interface FileReport {
 
 const MAX_WARNINGS = 10;
 
+/** Returns the report of a file of which nothing was read yet. */
+export function emptyReport(name: string): FileReport {
+  return {
+    name,
+    source: { format: 'csv', encoding: 'utf-8' },
+    columns: [],
+    rows: 0,
+    signers: 0,
+    problems: new Findings(MAX_PROBLEMS),
+    warnings: new Findings(MAX_WARNINGS),
+    unnamed: 0,
+    templates: new Map(),
+    isIncomplete: false,
+    ownRequestIds: 0,
+    example: undefined,
+  };
+}
+
 /**
  * Reads and checks a whole file, and passes each valid row to `take`, in order. Memory is constant except for a few bytes per
  * row, which are needed to find duplicates.
@@ -89,15 +110,17 @@ export async function checkFile(
   const { mayBeEmpty = false } = options;
   const checking = new FileCheck(file.name, options);
   const report = (problem: TableFinding) => checking.report.problems.add(problem);
-  const { source, rows } = await openRows(file, options.read ?? {}, {
+  const { source, columns, rows } = await openRows(file, options.read ?? {}, {
     problem: report,
     warning: (finding) => checking.report.warnings.add(finding),
   });
   checking.report.source = source;
+  checking.report.columns = columns;
   try {
     for await (const raw of rows) {
+      const before = checking.report.problems.count;
       const row = checking.check(raw);
-      if (checking.report.problems.count === 0) await options.take(row);
+      if (checking.report.problems.count === before) await options.take(row);
     }
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
@@ -123,19 +146,7 @@ class FileCheck {
 
   constructor(name: string, defaults: RowDefaults) {
     this.#defaults = defaults;
-    this.report = {
-      name,
-      source: { format: 'csv', encoding: 'utf-8' },
-      rows: 0,
-      signers: 0,
-      problems: new Findings(MAX_PROBLEMS),
-      warnings: new Findings(MAX_WARNINGS),
-      unnamed: 0,
-      templates: new Map(),
-      isIncomplete: false,
-      ownRequestIds: 0,
-      example: undefined,
-    };
+    this.report = emptyReport(name);
   }
 
   check(raw: RawRow): BulkRow {
@@ -153,8 +164,11 @@ class FileCheck {
     // An invalid row often has the same mistake as its neighbors, so duplicates and warnings are not reported for it.
     if (report.problems.count === before) {
       this.#findDuplicates(envelope, requestId, line, addProblem);
-      for (const { text } of findProblems(envelope.signers, NO_ROLES))
-        report.warnings.add({ line, column: '', text: text.replace(/\.$/, '') });
+      for (const { text } of findProblems(envelope.signers, NO_ROLES)) {
+        const index = envelope.signers.findIndex(({ email }) => text.includes(email));
+        const column = index < 0 ? '' : label(`signers.${index}.email`);
+        report.warnings.add({ line, column, text: text.replace(/\.$/, '') });
+      }
       for (const { path, text } of [...warnings, ...suspiciousCells(envelope, requestId)])
         report.warnings.add({ line, column: path === '' ? '' : label(path), text });
     }

@@ -11,6 +11,8 @@ import { tableRows } from './table-rows.ts';
 /** The rows of a file and how it is written. Its columns are known once the first row was read. */
 export interface RowFile {
   source: SourceFacts;
+  /** Empty for JSON Lines. */
+  columns: SheetColumn[];
   rows: AsyncGenerator<RawRow, void, undefined>;
 }
 
@@ -27,25 +29,28 @@ export async function openRows(
   if (table.kind === 'sheet') {
     const source: SourceFacts = { format: 'xlsx', encoding: 'utf-8', sheet: table.sheet };
     const records = table.records({ problem, warning });
-    return { source, rows: rowsOf(records, undefined, source) };
+    return rowsOf(records, undefined, source);
   }
   const { head, all } = await peek(table.text);
   const { encoding } = table;
   // A CSV header never starts with a brace or bracket.
-  if (/^\s*[{[]/.test(head)) return { source: { format: 'jsonl', encoding }, rows: jsonRows(all, problem) };
+  if (/^\s*[{[]/.test(head))
+    return { source: { format: 'jsonl', encoding }, columns: [], rows: jsonRows(all, problem) };
   const dialect = dialectOf(head, options.delimiter);
   const source: SourceFacts = { format: 'csv', encoding };
-  return { source, rows: rowsOf(csvRecords(all, dialect), dialect.delimiter, source) };
+  return rowsOf(csvRecords(all, dialect), dialect.delimiter, source);
 
   function rowsOf(
     records: Parameters<typeof tableRows>[0],
     delimiter: string | undefined,
-    facts: SourceFacts,
-  ): AsyncGenerator<RawRow, void, undefined> {
-    const onColumns = (columns: readonly SheetColumn[]) => {
-      facts.columns = columns.flatMap(({ path }) => (path.length > 0 ? [path.join('.')] : []));
+    source: SourceFacts,
+  ): RowFile {
+    const columns: SheetColumn[] = [];
+    const onColumns = (read: readonly SheetColumn[]) => {
+      columns.push(...read);
+      source.columns = read.flatMap(({ path }) => (path.length > 0 ? [path.join('.')] : []));
     };
-    return tableRows(records, { delimiter, report: problem, onColumns });
+    return { source, columns, rows: tableRows(records, { delimiter, report: problem, onColumns }) };
   }
 }
 

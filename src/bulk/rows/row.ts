@@ -85,7 +85,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
     for (const { written, name } of foreignPlaceholders(source, raw))
       warnings.push({ path, text: worded(`${written} is not a placeholder; write {${name}}`) });
     const filled = fillPlaceholders(source, raw, (what) => addProblem(path, worded(what)));
-    const problem = field === 'subject' ? lineProblem(filled) : textProblem(filled);
+    const problem = textProblem(filled);
     if (problem !== undefined) addProblem(path, worded(`it ${problem}`));
     return filled;
   };

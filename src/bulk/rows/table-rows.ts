@@ -31,7 +31,7 @@ export async function* tableRows(
       unnamed?.check(cells, line);
       yield rawRow(columns, cells, line);
     } else report({ line, column: '', text: wrongCount(cells, columns.length, delimiter) });
-    // If a column is unknown, every row would have the same problem.
+    // Without a usable header, every row would have the same problem.
     if (columns.length === 0) return;
   }
 }
@@ -48,7 +48,7 @@ function goodColumns(
   }
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
-  return problems.length > 0 ? [] : columns;
+  return columns;
 }
 
 const MAX_SHOWN_LENGTH = 40;

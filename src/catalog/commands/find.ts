@@ -3,6 +3,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
+import { lastReminderReader } from '../../envelopes/commands/get-view.ts';
 import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
 import { successorOf } from '../../envelopes/commands/replace/successor.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
@@ -95,7 +96,11 @@ async function printFound(
   const now = context.session.now();
   const successors = await successorsOf(found, cached, context);
   if (isOnly) {
-    for (const one of found) await terminal.out(renderEnvelope(one, terminal, now, successors.get(one.id)));
+    const lastReminder = lastReminderReader(context);
+    for (const one of found) {
+      const facts = { successor: successors.get(one.id), reminder: await lastReminder(one) };
+      await terminal.out(renderEnvelope(one, terminal, now, facts));
+    }
     return found.length;
   }
   const texts = renderHits(found, { selection, successors }, terminal, now);

@@ -1,8 +1,8 @@
 import { countedPeople } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import type { Terminal } from '../../output/terminal.ts';
 import { accountInWords } from '../../profiles/account-in-words.ts';
 import type { Context } from '../../session/context.ts';
+import type { CommandTerminal } from '../terminal.ts';
 
 export interface ConfirmationOptions {
   /** Set by `--yes`: skips the question. */
@@ -13,9 +13,12 @@ export interface ConfirmationOptions {
   fromStdin?: boolean;
 }
 
-/** Returns true if the user can be asked on stdin, or on the controlling terminal if stdin was used for something else. */
-export function canAsk(terminal: Terminal, fromStdin = false): boolean {
-  return fromStdin ? terminal.canAskPastStdin : terminal.canAsk;
+/**
+ * Returns true if the user can be asked on stdin, or on the controlling terminal if stdin was used for something else. With --json,
+ * stderr is for programs.
+ */
+export function canAsk(terminal: CommandTerminal, fromStdin = false): boolean {
+  return !terminal.json && (fromStdin ? terminal.canAskPastStdin : terminal.canAsk);
 }
 
 /**

@@ -85,15 +85,21 @@ async function verifyOne(
     const other = expected.find((one) => one.sha256 !== sha256);
     const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
     const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
-    const list = changed ? 'changed' : expected.length === 0 ? 'unlisted' : 'ok';
+    const list = listResult(expected, changed !== undefined);
     return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, unsaved]) };
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof EsignError) return failed(error.message);
-    return failed(`${name} can't be read (${diskReason(error)}).`);
+    const reason =
+      error instanceof EsignError ? error.message : `${name} can't be read (${diskReason(error)}).`;
+    return failed(reason, { list: listResult(expected, true) });
   } finally {
     if (opened !== undefined) closeSync(opened);
   }
+}
+
+function listResult(expected: readonly ExpectedHash[], isChanged: boolean): VerifiedFile['list'] {
+  if (expected.length === 0) return 'unlisted';
+  return isChanged ? 'changed' : 'ok';
 }
 
 /**

@@ -5,6 +5,7 @@ import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
+import { reasonOfProvider } from './credentials.ts';
 import { isBucketMissing, isObjectMissing, notFromS3, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type Opened } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
@@ -53,8 +54,11 @@ export async function openBucket(
   const sdk = await import('./s3-sdk.ts');
   const { client, endpoint } = await connect(sdk, settings, timeoutMs);
   const sender = createSender(sdk, { client, bucket: name, timeoutMs, maxAttempts, trace });
-  const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
-    signal?.aborted ? abortReason(signal) : storageError(error, { bucket: name, endpoint, key, action });
+  const failure = async (error: unknown, key: string, action: string, signal?: AbortSignal) => {
+    if (signal?.aborted) return abortReason(signal);
+    const provider = await reasonOfProvider(sdk, error);
+    return storageError(error, { bucket: name, endpoint, key, action, provider });
+  };
   return {
     name,
     async open(key, request = {}) {
@@ -72,7 +76,7 @@ export async function openBucket(
         const opened = { ...factsOf(headers), body: bytesOf(body, timeoutMs) };
         return { kind: 'object', ...opened, cancel: () => void body.destroy() };
       } catch (error) {
-        throw failure(error, key, 'fetch', signal);
+        throw await failure(error, key, 'fetch', signal);
       }
     },
     async head(key, signal) {
@@ -82,7 +86,7 @@ export async function openBucket(
         body.destroy();
         ({ facts } = factsOf(headers));
       } catch (error) {
-        throw failure(error, key, 'read the metadata of', signal);
+        throw await failure(error, key, 'read the metadata of', signal);
       }
       if (facts.etag !== undefined) return facts;
       throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
@@ -91,7 +95,7 @@ export async function openBucket(
       try {
         return await sender.sign(key, seconds);
       } catch (error) {
-        throw failure(error, key, 'link to');
+        throw await failure(error, key, 'link to');
       }
     },
     close: () => sender.close(),

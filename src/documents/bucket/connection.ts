@@ -1,8 +1,10 @@
 import { Agent, type RequestOptions } from 'node:https';
 import { Duplex } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { messageOf, StorageError } from '../../kernel/errors.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
+
+import { refuseBrokenVariables } from './credentials.ts';
 
 /** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
 export interface BucketSettings {
@@ -26,7 +28,7 @@ export async function connect(
   settings: BucketSettings,
   timeoutMs: number,
 ): Promise<{ client: S3Client; endpoint: string | undefined }> {
-  if (settings.accessKeyId === undefined) refuseBrokenCredentials();
+  refuseBrokenVariables(settings);
   // The SDK uses the profile's endpoint_url only if the profile is set through the environment, not through the client option.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -37,20 +39,6 @@ export async function connect(
   const endpoint = await client.config.serviceConfiguredEndpoint?.().catch(() => undefined);
   if (endpoint === undefined || settings.pathStyle !== undefined) return { client, endpoint };
   return { client: new sdk.S3Client({ ...config, forcePathStyle: true }), endpoint };
-}
-
-/** @throws StorageError if a credential in the environment contains a space or a line break, which a secret store may have added. */
-function refuseBrokenCredentials(): void {
-  const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
-  const broken = names.find((name) => /[\s\p{Cc}]/u.test(process.env[name] ?? ''));
-  if (broken === undefined) return;
-  throw new StorageError(
-    'STORAGE_CREDENTIALS',
-    `${broken} contains a space, a line break, or a control character.`,
-    {
-      hint: 'Set it again without it.',
-    },
-  );
 }
 
 function clientConfig(settings: BucketSettings, timeoutMs: number): S3ClientConfig {

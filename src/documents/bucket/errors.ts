@@ -1,9 +1,10 @@
-import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
+import { codeOf, messageOf, StorageError, UsageError } from '../../kernel/errors.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { type Cause, EXPIRED, withoutCredentials } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
 
 /** The operation that failed, and its target. */
@@ -11,6 +12,8 @@ export interface Where {
   bucket: string;
   key: string;
   endpoint: string | undefined;
+  /** Why the AWS profile has no credentials, in the words of its provider. */
+  provider?: string | undefined;
   /** A verb that messages put before the key, such as `fetch` or `look at`. */
   action: string;
 }
@@ -45,12 +48,6 @@ export function bucketErrorOf(status: number, headers: BucketHeaders, body: stri
   return new BucketError(textIn('Code'), message, { status, region });
 }
 
-interface Cause {
-  code: StorageErrorCode;
-  why: string;
-  hint: string;
-}
-
 const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 
 const NOT_S3 =
@@ -66,11 +63,6 @@ const DENIED: Cause = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
   hint: 'The key needs s3:GetObject, and kms:Decrypt for objects encrypted with KMS. Without s3:ListBucket, a missing object causes the same error.',
-};
-const EXPIRED: Cause = {
-  code: 'STORAGE_CREDENTIALS',
-  why: 'the credentials have expired',
-  hint: 'Get new ones, for example with `aws sso login`.',
 };
 const CLOCK: Cause = {
   code: 'STORAGE_CREDENTIALS',
@@ -181,7 +173,7 @@ function causeOf(error: unknown, where: Where): Cause {
       unreachable(`the bucket responded with ${error.status}`)
     );
   const name = error instanceof Error ? error.name : '';
-  if (name === 'CredentialsProviderError') return withoutCredentials(messageOf(error));
+  if (name === 'CredentialsProviderError') return withoutCredentials(where.provider ?? messageOf(error));
   return entryOf(BY_NAME, name) ?? byConnection(error, where);
 }
 
@@ -229,18 +221,6 @@ function byStatus(status: number): Cause | undefined {
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
   if (status === 429) return SLOW;
   return status >= 500 ? unreachable(`the bucket responded with ${status}`, 'Try again later.') : undefined;
-}
-
-function withoutCredentials(message: string): Cause {
-  if (/expired|aws sso login|refresh/i.test(message)) return EXPIRED;
-  const profile = process.env.AWS_PROFILE;
-  return {
-    code: 'STORAGE_CREDENTIALS',
-    why: profile ? `the AWS profile ${profile} has no credentials` : 'no credentials were found',
-    hint: profile
-      ? 'Check that the profile exists in ~/.aws: `aws configure list-profiles`. Or run `aws sso login`.'
-      : 'Set AWS_PROFILE, or `esign profiles edit NAME --access-key-id ID`.',
-  };
 }
 
 function byConnection(error: unknown, where: Where): Cause {

@@ -50,10 +50,12 @@ export default class DocumentsVerify extends EsignCommand {
     const spinner = await startSpinner('Checking', terminal, terminal.json);
     const batch = new Batch(context, { aside: (write) => spinner.aside(write) });
     const counts = { files: 0, unlisted: 0 };
+    const failed: VerifiedFile[] = [];
     try {
       for await (const file of verifyDocuments(places, options)) {
         counts.files++;
         if (file.list === 'unlisted') counts.unlisted++;
+        if (file.error !== null) failed.push(file);
         spinner.text(`Checking  ${counted(counts.files, 'file')}`);
         await batch.report({ json: file, ...inWords(file, terminal) });
       }
@@ -64,11 +66,18 @@ export default class DocumentsVerify extends EsignCommand {
       throw new StorageError(
         'STORAGE_CORRUPT',
         `${batch.failed} of ${counted(counts.files, 'file')} failed the check. The errors are shown above.`,
-        { hint: 'Download them again: `esign envelopes download ID --dir DIR --force`.' },
+        { hint: hintFor(failed) },
       );
     }
     if (!terminal.json) terminal.notice(summary(counts));
   }
+}
+
+/** Only files that differ from their list are not what was downloaded; other files failed as they are, and may be a stranger's. */
+function hintFor(failed: readonly VerifiedFile[]): string {
+  if (failed.some(({ list }) => list === 'changed' || list === 'missing'))
+    return `To replace files that are missing or differ from ${MANIFEST_NAME}, run \`esign envelopes download ID --dir DIR --force\`.`;
+  return "Don't rely on these files. If somebody sent them to you, ask for the originals, or get the documents from the envelope: `esign envelopes download ID --dir DIR`.";
 }
 
 /** Returns a summary. Files that are in no list don't count as downloaded, because anyone may have put them there. */

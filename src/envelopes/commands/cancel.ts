@@ -1,11 +1,15 @@
+import type { Envelope } from '../../api/schemas.ts';
 import { endRunNamed } from '../../bulk/commands/selected-run.ts';
 import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import { ServiceError } from '../../kernel/errors.ts';
 import { notToCancel } from '../left-out.ts';
 import { cancelAction } from '../plan-writes.ts';
-import { type ActCommand, act } from './act-on-envelopes.ts';
+import { confirmPlans } from './confirm-plans.ts';
+import { executePlans } from './execute-plans.ts';
+import { readNamedOrSelected } from './named-or-selected.ts';
+import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that are not finished yet.';
@@ -28,25 +32,16 @@ export default class EnvelopesCancel extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(EnvelopesCancel);
+    const { argv, flags, context } = await this.start(EnvelopesCancel);
     const { reason, run, 'even-if-declined': evenIfDeclined } = flags;
-    const command: ActCommand = {
-      words: argv.map(String),
-      flags,
-      selection: { leaveOut: (envelopes) => notToCancel(envelopes, evenIfDeclined) },
-      actionOf: (means) => cancelAction(means, { reason, evenIfDeclined, yes: flags.yes }),
-      confirming: {
-        yes: flags.yes,
-        question: 'Cancel it anyway?',
-        otherwise: 'nothing was changed',
-        refusal: (text) =>
-          new ServiceError('INVALID_STATE', text, {
-            status: 400,
-            hint: 'Nothing was changed. Add --even-if-declined to cancel it anyway.',
-          }),
-      },
-    };
-    if (run !== undefined) command.before = (context) => endRunNamed(run, context);
-    await act(command, this.context(flags));
+    const leaveOut = (envelopes: readonly Envelope[]) => notToCancel(envelopes, evenIfDeclined);
+    const targets = await readNamedOrSelected(argv.map(String), flags, { leaveOut }, context);
+    const action = cancelAction(await actionContext(context), { reason, evenIfDeclined });
+    const plans = await planEach(action, targets);
+    if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
+    const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
+    // Otherwise, a resume would send the rest of the run.
+    if (run !== undefined) await endRunNamed(run, context);
+    await executePlans(action, confirmed, targets, context);
   }
 }

@@ -46,7 +46,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected
       ? await targetsOfSelection(selected.values(), options)
-      : await targetsOfIds(ids.ids, options);
+      : await targetsOfIds(ids, options);
     await downloadAll(targets, flags, context);
   }
 }

@@ -10,16 +10,24 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
+import type { SentReminder } from '../reminder-times.ts';
 import { replacedBy } from '../replace/find-replacement.ts';
 import { endOf, mailboxOf, nameOf, namesOf } from './list-table.ts';
+
+/** What this machine or a search knows about an envelope. */
+export interface EnvelopeFacts {
+  /** The envelope that replaced it. */
+  successor?: Envelope | undefined;
+  /** The last reminder from this machine. */
+  reminder?: SentReminder | undefined;
+}
 
 /** Renders an envelope in about ten lines: its status, the signers, the metadata, and the next commands. */
 export function renderEnvelope(
   envelope: Envelope,
   terminal: Terminal,
   now: number,
-  /** The envelope that replaced it. */
-  successor?: Envelope,
+  { successor, reminder }: EnvelopeFacts = {},
 ): string {
   const status = envelope.status ?? 'unknown';
   const color = statusColor(status);
@@ -27,7 +35,7 @@ export function renderEnvelope(
   const shown = color ? terminal.style(color, safeLine(status)) : safeLine(status);
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
-    `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
+    `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${paragraphOf(statusText(envelope, now), terminal)}${paragraphOf(reminderText(envelope, reminder, now), terminal)}`,
     renderPairs(replacing(envelope, successor), terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Metadata', metadata(envelope, false), terminal),
@@ -49,9 +57,16 @@ export function renderDetails(envelope: Envelope, terminal: Terminal, now: numbe
 /** The indent of a signer's name, after the mark. */
 const SIGNER_INDENT = 4;
 
-function statusLine(envelope: Envelope, terminal: Terminal, now: number): string {
-  const sentence = statusText(envelope, now);
+function paragraphOf(sentence: string, terminal: Terminal): string {
   return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
+}
+
+/** The service doesn't return reminders. */
+function reminderText({ signers }: Envelope, reminder: SentReminder | undefined, now: number): string {
+  if (reminder === undefined) return '';
+  const signer = signers?.find(({ id, email }) => (id ?? email) === reminder.signerId);
+  const whom = signer === undefined ? 'Reminded' : `${nameOf(signer)} was reminded`;
+  return `${whom} from this machine ${relativeTime(new Date(reminder.at).toISOString(), now)}.`;
 }
 
 /** Returns the status of an envelope as a sentence; empty for an unknown status. */
@@ -85,7 +100,7 @@ function ended(envelope: Envelope, now: number): string {
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
 }
 
-/** The label of each command, and the commands that make sense for a status. */
+/** The label of each command, and the commands that make sense for a status. Each can be run as it is shown. */
 const LABELS = {
   send: 'Send',
   remind: 'Remind',
@@ -96,7 +111,7 @@ const LABELS = {
 } as const;
 const NEXT: Readonly<Record<string, readonly (keyof typeof LABELS)[]>> = {
   DRAFT: ['send', 'cancel'],
-  SENT: ['remind', 'replace', 'watch', 'cancel'],
+  SENT: ['remind', 'watch', 'cancel'],
   IN_PROGRESS: ['remind', 'watch', 'cancel'],
   COMPLETED: ['download'],
   EXPIRED: ['replace'],

@@ -164,7 +164,7 @@ async function writeFolder(
   await folder.writeJson('collection.json', collection);
   const { missing } = found;
   const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
-  await folder.write(PAGE, evidencePage(facts, folder.files));
+  await folder.write(PAGE, await evidencePage(facts, folder.files));
   await folder.close();
   return facts;
 }

@@ -1,8 +1,13 @@
+import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { Batch } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { reportOf } from '../../cli/error-report.ts';
 import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import { forEachId } from './each-envelope.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { writeJson } from '../../output/json.ts';
+import type { Context } from '../../session/context.ts';
 
 export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show an envelope: its status, its signers, and what to do next.';
@@ -22,33 +27,51 @@ export default class EnvelopesGet extends EsignCommand {
     ),
   };
 
-  /** Scripts may get the JSON of a thousand envelopes, so everything else is loaded late. */
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(EnvelopesGet);
-    const { signal } = context.interrupt;
-    const ids = await readIds(argv.map(String), 'envelope ID', terminal);
+    const { ids, stream } = await readIds(argv.map(String), 'envelope ID', terminal);
     const client = await context.session.client();
     const historyOf = flags.history
-      ? (await import('./get-history.ts')).historyReader(ids.ids, terminal)
+      ? (await import('./get-history.ts')).historyReader(ids, terminal)
       : undefined;
-    const act = async (id: string) => {
-      const envelope = await client.envelopes.get(id, signal);
-      let successor: Envelope | undefined;
-      if (!terminal.json) {
-        const { successorOf } = await import('./replace/successor.ts');
-        successor = await successorOf(envelope, { client, looks: !ids.stream }, context);
-      }
-      const history = await historyOf?.(envelope.id);
-      return { envelope: history ? { ...envelope, history } : envelope, successor, history };
+    const read = async (id: string): Promise<Item> => {
+      const envelope = await client.envelopes.get(id, context.interrupt.signal);
+      if (textOf !== undefined) return { id, text: await textOf(envelope) };
+      return { id, envelope: historyOf ? { ...envelope, history: await historyOf(envelope.id) } : envelope };
     };
-    const show = async ({ envelope, successor, history }: Awaited<ReturnType<typeof act>>) => {
-      const { renderDetails, renderEnvelope } = await import('./envelope-text.ts');
-      const text = renderEnvelope(envelope, terminal, context.session.now(), successor);
-      if (history === undefined) return text;
-      const { renderHistory } = await import('./get-history.ts');
-      const now = context.session.now();
-      return `${text}\n${renderDetails(envelope, terminal, now)}${renderHistory(envelope, history, terminal, now)}`;
-    };
-    return forEachId({ ids, act, show }, context);
+    // Scripts may get the JSON of a thousand envelopes, so everything else is loaded late.
+    const textOf = terminal.json
+      ? undefined
+      : (await import('./get-view.ts')).envelopeView({ isAlone: !stream, client, historyOf }, context);
+    await printEach(ids, { isSingle: !stream, read }, context);
   }
+}
+
+/** An envelope to print, as text or as JSON. */
+interface Item {
+  id: string;
+  text?: string;
+  envelope?: Envelope;
+}
+
+/** Prints a single envelope or throws its error. Of several, tries all. @throws PartialError if some can't be read */
+async function printEach(
+  ids: readonly string[],
+  { isSingle, read }: { isSingle: boolean; read: (id: string) => Promise<Item> },
+  context: Context,
+): Promise<void> {
+  const { terminal, interrupt } = context;
+  const batch = new Batch(context);
+  const attempt = (id: string): Promise<Item & { error?: unknown }> =>
+    read(id).catch((error: unknown) => {
+      if (isSingle || interrupt.signal.aborted) throw error;
+      return { id, error };
+    });
+  for await (const { id, text, envelope, error } of mapInOrder(ids, READ_CONCURRENCY, attempt)) {
+    if (error !== undefined)
+      await batch.report({ json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } });
+    else if (isSingle && envelope !== undefined) await writeJson(envelope, terminal.hidingSecrets());
+    else await batch.report({ json: { id, ok: true, envelope }, text });
+  }
+  batch.end(ids.length);
 }

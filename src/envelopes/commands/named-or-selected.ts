@@ -7,8 +7,8 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { EnvelopeStatus } from '../../kernel/vocabulary.ts';
 import type { Context } from '../../session/context.ts';
 
-export interface NamedOrSelected {
-  ids: Ids;
+/** The envelopes on which a command acts. */
+export interface Targets extends Ids {
   /** The selected envelopes by ID, as they are now. Undefined if envelopes were given by ID. */
   selected: ReadonlyMap<string, Envelope> | undefined;
 }
@@ -33,10 +33,10 @@ export async function readNamedOrSelected(
   flags: NamingFlags,
   { leaveOut, all }: { leaveOut: FindSkipReasons; all?: readonly EnvelopeStatus[] },
   context: Context,
-): Promise<NamedOrSelected> {
+): Promise<Targets> {
   refuseMixed(words, flags, all !== undefined);
   const { terminal } = context;
-  if (words.length > 0) return { ids: await readIds(words, 'envelope ID', terminal), selected: undefined };
+  if (words.length > 0) return { ...(await readIds(words, 'envelope ID', terminal)), selected: undefined };
   const selection =
     flags.run === undefined ? { statuses: all } : { run: await selectedRun(flags.run, context) };
   const { envelopes } = await select(selection, context);
@@ -46,7 +46,7 @@ export async function readNamedOrSelected(
   if (found.size === 0) terminal.notice('There are no such envelopes. Nothing was done.');
   else if (reasons.size > 0) terminal.notice(leftOutText(found.size, reasons));
   const selected = new Map([...found].filter(([id]) => !reasons.has(id)));
-  return { ids: { ids: [...selected.keys()], stream: true, fromStdin: false }, selected };
+  return { ids: [...selected.keys()], stream: true, fromStdin: false, selected };
 }
 
 /** @throws UsageError unless envelopes are given in exactly one way: by ID, on stdin, by run, or with `--all`. */

@@ -1,17 +1,23 @@
+import type { Envelope } from '../../api/schemas.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmFlag, dryRunFlag, durationFlag, textFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, durationFlag, stepsFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { notToRemind } from '../left-out.ts';
-import { remindAction } from '../plan-writes.ts';
-import { type ActCommand, act } from './act-on-envelopes.ts';
+import { remindAction } from '../plan-reminders.ts';
+import type { Plan } from '../plan-writes.ts';
+import { confirmPlans } from './confirm-plans.ts';
+import { executePlans } from './execute-plans.ts';
+import { readNamedOrSelected } from './named-or-selected.ts';
+import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
   static override examples = [
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
-    '<%= config.bin %> envelopes remind --all --min-gap 24h --yes',
+    '<%= config.bin %> envelopes remind --all --at 3d,7d,12d --yes',
     '<%= config.bin %> envelopes list --status SENT --older-than 7d --all -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
     '<%= config.bin %> envelopes remind --run last --min-gap 24h',
   ];
@@ -20,6 +26,11 @@ export default class EnvelopesRemind extends EsignCommand {
   static override flags = {
     signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
     'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
+    at: stepsFlag({
+      description:
+        'remind a signer once at each of these times after the turn began; for a job that runs every hour',
+      helpValue: '3d,7d,12d',
+    }),
     ...runFlag,
     all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
     yes: yesFlag,
@@ -28,19 +39,26 @@ export default class EnvelopesRemind extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(EnvelopesRemind);
-    const { signer, 'min-gap': gapMs } = flags;
-    // --min-gap already decides which reminders are too soon.
-    const options = { gapMs: gapMs ?? 0, reportsRecent: gapMs === undefined };
-    const one = signer === undefined ? undefined : [signer];
-    const command: ActCommand = {
-      words: argv.map(String),
-      flags,
-      selection: { leaveOut: (envelopes) => notToRemind(envelopes, signer), all: IN_FLIGHT },
-      actionOf: (means, signers) =>
-        remindAction(means, { ...options, signersOf: (id) => one ?? signers.get(id) }),
-      confirming: { question: 'Send another reminder?', otherwise: 'nothing was sent' },
-    };
-    await act(command, this.context(flags));
+    const { argv, flags, context } = await this.start(EnvelopesRemind);
+    const { signer, 'min-gap': gapMs, at: steps } = flags;
+    const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
+    const selection = { leaveOut, all: IN_FLIGHT };
+    const targets = await readNamedOrSelected(argv.map(String), flags, selection, context);
+    const action = remindAction(await actionContext(context), {
+      signersOf: (id) => (signer === undefined ? targets.signers?.get(id) : [signer]),
+      gapMs,
+      steps,
+      // The other two already decide which reminders are too soon.
+      reportsRecent: gapMs === undefined && steps === undefined,
+    });
+    const plans = (await planEach(action, targets)).filter(isDue);
+    if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
+    const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
+    await executePlans(action, confirmed, targets, context);
   }
+}
+
+/** A job that runs every hour prints nothing while no step of `--at` is due. */
+function isDue(plan: Plan): boolean {
+  return plan.kind !== 'skip' || plan.reason.code !== 'NOT_DUE';
 }

@@ -3,7 +3,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { notToSend } from '../left-out.ts';
 import { sendAction } from '../plan-writes.ts';
-import { type ActCommand, act } from './act-on-envelopes.ts';
+import { confirmPlans } from './confirm-plans.ts';
+import { executePlans } from './execute-plans.ts';
+import { readNamedOrSelected } from './named-or-selected.ts';
+import { actionContext, planEach } from './plan-each.ts';
+import { showDryRun } from './show-dry-run.ts';
 
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
@@ -24,19 +28,13 @@ export default class EnvelopesSend extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(EnvelopesSend);
-    const command: ActCommand = {
-      words: argv.map(String),
-      flags,
-      selection: { leaveOut: notToSend },
-      actionOf: sendAction,
-      confirming: {
-        allowMissing: flags['allow-missing-roles'],
-        question: 'Send it anyway?',
-        otherwise: 'nothing was sent',
-      },
-      checksDryRun: true,
-    };
-    await act(command, this.context(flags));
+    const { argv, flags, context } = await this.start(EnvelopesSend);
+    const targets = await readNamedOrSelected(argv.map(String), flags, { leaveOut: notToSend }, context);
+    const allowMissing = flags['allow-missing-roles'];
+    const action = sendAction(await actionContext(context), { allowMissing });
+    const plans = await planEach(action, targets);
+    if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
+    const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
+    await executePlans(action, confirmed, targets, context);
   }
 }

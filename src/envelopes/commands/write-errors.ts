@@ -34,7 +34,7 @@ export async function withOutcomeCheck<T>(
   const { signal } = interrupt;
   const forget = interrupt.ifInterrupted((exitCode) => {
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
-    return errorText(error, { json, redactor, style, exitCode });
+    return errorText(error, { json, redactor, style, exitCode, isWrite: true });
   });
   const searching = () =>
     terminal.showWaiting('Searching for the envelope (up to a minute)', { immediately: true });

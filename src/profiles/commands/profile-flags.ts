@@ -3,6 +3,7 @@ import { booleanFlag, inGroup, numberFlag, textFlag } from '../../cli/flags.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { usableKey } from '../../kernel/text/api-key.ts';
 import type { GuardChanges, ProfileChanges } from '../edit.ts';
 
 const guardFlags = inGroup('GUARD', {
@@ -124,16 +125,10 @@ async function readKey(
   const fromEnvironment = process.env.ESIGN_API_KEY?.trim();
   if (file === undefined && fromEnvironment) {
     terminal.redactor.add(fromEnvironment);
-    return fromEnvironment;
+    return usableKey(fromEnvironment, 'ESIGN_API_KEY');
   }
-  return readSecret(
-    {
-      what: 'API key',
-      file,
-      hint: 'Pass --api-key-file FILE, pipe it in with --api-key-file -, or pass --api-key-command.',
-    },
-    terminal,
-  );
+  const hint = 'Pass --api-key-file FILE, pipe it in with --api-key-file -, or pass --api-key-command.';
+  return usableKey(await readSecret({ what: 'API key', file, hint }, terminal), 'The API key');
 }
 
 async function readStorageSecret(

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../api/base-url.ts';
-import type { RawResponse } from '../../api/http.ts';
 import { readRateLimit } from '../../api/rate-limit.ts';
+import type { RawResponse } from '../../api/response.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../../kernel/errors.ts';
 import { maskKey } from '../../kernel/redaction.ts';

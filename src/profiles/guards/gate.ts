@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { HttpRequest, HttpResponse, SendRequest, WriteHooks } from '../../api/http.ts';
+import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
+import type { HttpResponse } from '../../api/response.ts';
 import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../../api/schemas.ts';
 import {
   type OpenGate,
@@ -95,7 +96,8 @@ class GuardedGate {
       this.#requireConfirmation(tally);
     });
     const isConfirmed = this.#mustConfirm && confirmation.given !== undefined;
-    return { isConfirmed, confirm: () => this.#confirm() };
+    const asksName = this.#mustConfirm && !isConfirmed;
+    return { isConfirmed, asksName, confirm: () => this.#confirm() };
   }
 
   /** Checks, sends, and records a write. @throws GuardError */

@@ -76,7 +76,7 @@ export default class Report extends EsignCommand {
     const { report, details, now } = await readReport({ selection, flags, by: flags.by }, context);
     const content = { report, details, now, by: flags.by, account: await accountName(context) };
     if (flags.html !== undefined) {
-      const page = terminal.redactor.redact(reportPage(content));
+      const page = terminal.redactor.redact(await reportPage(content));
       await writeNewFile(flags.html, page, true, terminal);
       if (flags.html === '-') return;
     }

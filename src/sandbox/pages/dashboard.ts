@@ -1,9 +1,11 @@
-import { html } from 'hono/html';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { html } from '../../pages/html.ts';
+import { copyable, dateTime } from '../../pages/pieces.ts';
 import type { EnvelopeRecord } from '../model.ts';
 import { isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { envelopeTable, NO_ENVELOPES } from './envelopes.ts';
-import { CREATE_COMMAND, copyable, dateTime, number, plural, postButton } from './layout.ts';
+import { CREATE_COMMAND, postButton } from './layout.ts';
 
 /** The number of envelopes on the dashboard. */
 const NEWEST = 10;
@@ -26,7 +28,7 @@ export function dashboard(records: StoreState, context: { origin: string; now: s
     <ul class="tiles">
       ${tiles(records).map(
         ([label, count, path]) =>
-          html`<li><a href="${path}"><strong>${number(count)}</strong> ${label}</a></li>`,
+          html`<li><a class="card tile" href="${path}"><strong>${grouped(count)}</strong> ${label}</a></li>`,
       )}
     </ul>
     <section class="card" id="clock" aria-labelledby="clock-title">
@@ -39,7 +41,7 @@ export function dashboard(records: StoreState, context: { origin: string; now: s
     </section>
     <h2>Latest envelopes</h2>
     ${envelopeTable(items, NO_ENVELOPES)}
-    ${total > NEWEST ? html`<p><a href="/envelopes">All ${plural(total, 'envelope')}</a></p>` : ''}`;
+    ${total > NEWEST ? html`<p><a href="/envelopes">All ${counted(total, 'envelope')}</a></p>` : ''}`;
 }
 
 function tiles(records: StoreState): [label: string, count: number, path: string][] {

@@ -1,6 +1,7 @@
-import { html } from 'hono/html';
+import { type Html, html } from '../../pages/html.ts';
+import { empty, statusChip, table, when } from '../../pages/pieces.ts';
 import type { DeliveryRecord } from '../model.ts';
-import { empty, type Paged, postButton, state, table, when } from './layout.ts';
+import { type Paged, postButton } from './layout.ts';
 
 const NO_WEBHOOKS = empty(
   'No webhooks yet',
@@ -14,11 +15,7 @@ export function deliveryList(page: Paged<DeliveryRecord>, form: string) {
     ${deliveryTable(page.shown, form, NO_WEBHOOKS)} ${page.links}`;
 }
 
-export function deliveryTable(
-  deliveries: readonly DeliveryRecord[],
-  form: string,
-  whenEmpty: ReturnType<typeof empty> | string,
-) {
+export function deliveryTable(deliveries: readonly DeliveryRecord[], form: string, whenEmpty: Html | string) {
   const head = ['Created', 'Event', 'Envelope', 'Status', 'Attempts', ''];
   return table(
     head,
@@ -27,14 +24,14 @@ export function deliveryTable(
   );
 }
 
-function row(one: DeliveryRecord, form: string): unknown[] {
+function row(one: DeliveryRecord, form: string) {
   const last = one.attempts.at(-1);
   const attempts = html`${one.attempts.length}${last ? html` <span class="quiet">${last.status ?? last.error ?? ''}, ${last.ms} ms</span>` : ''}`;
   return [
     when(one.createdAt),
     one.event,
     html`<a href="/envelopes/${one.envelopeId}"><code>${one.envelopeId}</code></a>`,
-    state(one.state),
+    statusChip(one.state),
     attempts,
     postButton(`/deliveries/${one.id}/replay`, 'Replay', form),
   ];

@@ -1,11 +1,12 @@
-import { html } from 'hono/html';
 import { command } from '../../kernel/text/shell-words.ts';
 import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
+import { type Html, html, verbatim } from '../../pages/html.ts';
+import { copyable, empty, facts, statusChip, table, when } from '../../pages/pieces.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { deliveryTable } from './deliveries.ts';
-import { CREATE_COMMAND, copyable, empty, facts, type Paged, state, table, when } from './layout.ts';
+import { CREATE_COMMAND, type Paged } from './layout.ts';
 import { mailTable, newestFirst } from './mailbox.ts';
 
 /** The filter of the list; empty strings match all envelopes. */
@@ -42,7 +43,7 @@ export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: Enve
     html`<option value="${value}" ${value === status ? 'selected' : ''}>${label}</option>`;
   return html`<h1>Envelopes</h1>
     <form method="get" class="row search" role="search">
-      <input type="search" name="q" value="${text}" aria-label="Search" placeholder="Name, email, subject, ID, or metadata" />
+      <input type="search" name="q" value="${verbatim(text)}" aria-label="Search" placeholder="Name, email, subject, ID, or metadata">
       <select name="status" aria-label="Status">
         ${option('', 'Any status')} ${option('OPEN', 'Waiting for signers')}
         ${ENVELOPE_STATUSES.map((one) => option(one, one.toLowerCase().replaceAll('_', ' ')))}
@@ -53,18 +54,18 @@ export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: Enve
     ${envelopeTable(page.shown, isFiltered ? empty('No matching envelopes') : NO_ENVELOPES)} ${page.links}`;
 }
 
-export function envelopeTable(envelopes: readonly EnvelopeRecord[], whenEmpty: ReturnType<typeof empty>) {
+export function envelopeTable(envelopes: readonly EnvelopeRecord[], whenEmpty: Html) {
   return table(['Created', 'Envelope', 'Status', 'Signers'], envelopes.map(row), whenEmpty);
 }
 
-function row(one: EnvelopeRecord): unknown[] {
+function row(one: EnvelopeRecord) {
   const signers = one.signers.map(
     (signer) =>
-      html`<div class="signer"><span dir="auto">${signer.name}</span> ${state(signer.status)}</div>`,
+      html`<div class="signer"><span dir="auto">${signer.name}</span> ${statusChip(signer.status)}</div>`,
   );
   const envelope = html`<a href="/envelopes/${one.id}" dir="auto">${one.subject}</a>
     <div class="quiet"><code>${one.id}</code></div>`;
-  return [when(one.createdAt), envelope, state(one.status), signers];
+  return [when(one.createdAt), envelope, statusChip(one.status), signers];
 }
 
 /** Returns the page of an envelope: status, signers, documents, history, emails, and webhooks. */
@@ -74,7 +75,7 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
     .filter((sent) => sent.envelopeId === one.id)
     .toReversed();
   return html`<h1 dir="auto">${one.subject}</h1>
-    <p class="row">${state(one.status)} <code>${one.id}</code> <span class="quiet">${one.templateName}</span></p>
+    <p class="row">${statusChip(one.status)} <code>${one.id}</code> <span class="quiet">${one.templateName}</span></p>
     ${one.message === '' ? '' : html`<div class="card mailtext" dir="auto">${one.message}</div>`}
     <h2>Signers</h2>
     ${table(
@@ -96,7 +97,7 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
       'Nothing yet.',
     )}
     <h2>Details</h2>
-    <div class="card">${facts(details(one))}</div>
+    <div class="card">${details(one)}</div>
     <h2>Emails</h2>
     ${mailTable(mails, records.envelopes, 'None. Signers are emailed when the envelope is sent.')}
     <h2>Webhooks</h2>
@@ -107,14 +108,14 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
     )}`;
 }
 
-function signerRow(envelope: EnvelopeRecord, signer: SignerRecord): unknown[] {
+function signerRow(envelope: EnvelopeRecord, signer: SignerRecord) {
   const mailbox = html`<div dir="auto">${signer.name}</div><div class="quiet">${signer.email}</div>`;
   const canSign = isActive(envelope) && hasTurn(signer);
   const path = `/sign/${signer.token}`;
   const actions = canSign
     ? html`<div class="row"><a class="button" href="${path}">Sign</a> <a class="button" href="${path}#decline">Decline</a></div>`
     : '';
-  return [mailbox, signer.role, signer.order, state(signer.status), actions];
+  return [mailbox, signer.role, signer.order, statusChip(signer.status), actions];
 }
 
 /** Returns terminal commands for the next steps with the envelope. */
@@ -140,15 +141,15 @@ function documents({ id, signedDocumentStorageKey, certificateStorageKey }: Enve
   </p>`;
 }
 
-function details(one: EnvelopeRecord): Record<string, unknown> {
-  return {
-    'Signing order': one.signingOrder.toLowerCase(),
-    Created: when(one.createdAt),
-    Sent: one.sentAt && when(one.sentAt),
-    Completed: one.completedAt && when(one.completedAt),
-    Expires: when(one.expiresAt),
-    Webhook: one.webhookUrl,
-    Metadata:
-      Object.keys(one.metadata).length === 0 ? '' : html`<pre>${JSON.stringify(one.metadata, null, 2)}</pre>`,
-  };
+function details(one: EnvelopeRecord): Html {
+  const metadata = JSON.stringify(one.metadata, null, 2);
+  return facts([
+    ['Signing order', one.signingOrder.toLowerCase()],
+    ['Created', when(one.createdAt)],
+    ['Sent', one.sentAt && when(one.sentAt)],
+    ['Completed', one.completedAt && when(one.completedAt)],
+    ['Expires', when(one.expiresAt)],
+    ['Webhook', one.webhookUrl],
+    ['Metadata', metadata !== '{}' && html`<pre>${metadata}</pre>`],
+  ]);
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
-import { html } from 'hono/html';
+import { html } from '../../pages/html.ts';
 import type { ObjectWriter } from '../model.ts';
 import { ApiError, asApiError, invalidBody } from '../service/base/errors.ts';
 import type { ServiceParts } from '../service/base/parts.ts';

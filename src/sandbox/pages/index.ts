@@ -1,9 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { join } from 'node:path';
 import { Hono } from 'hono';
-import { readAsset } from '../../kernel/files/asset.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
-import { fontFolder } from '../documents/text/fonts.ts';
+import { KIT_FILES, readAsset } from '../../pages/assets.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
 import { type ServiceContext, type ServiceEnv, visitorOf } from '../service/base/web.ts';
@@ -27,17 +25,15 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   recordPages(pages, options, token);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
-    // The build copies the assets next to the fonts.
-    const asset = await readAsset(c.req.param('name'), NAMES, [join(fontFolder(), '../pages')]);
+    const asset = await readAsset(c.req.param('name'), FILES);
     if (asset === undefined) throw notFound('File');
     return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });
   app.route('/', pages);
 }
 
-const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css'];
-const SCRIPTS = ['page.js', 'sign.js', 'sheets.js', 'pad.js'];
-const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
+const VIEWER = ['pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
+const FILES = [...KIT_FILES, ...wordList('sandbox.css signing.css sign.js sheets.js pad.js'), ...VIEWER];
 
 /** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */
 function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
@@ -93,8 +89,7 @@ function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }:
   return page(c, {
     title: envelope.subject,
     body,
-    script: 'sign.js',
-    styles: ['document.css'],
+    files: ['signing.css', 'sign.js'],
     isForSigner: true,
     status: problems.length > 0 ? 400 : 200,
   });

@@ -1,9 +1,10 @@
-import { html } from 'hono/html';
+import { type Html, html, verbatim } from '../../pages/html.ts';
+import { dateTime, empty, table, when } from '../../pages/pieces.ts';
 import type { SandboxMail } from '../embed-model.ts';
 import type { EnvelopeRecord, MailRecord } from '../model.ts';
 import { subjectOf } from '../service/engine/mails.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { CREATE_COMMAND, dateTime, empty, type Paged, table, when } from './layout.ts';
+import { CREATE_COMMAND, type Paged } from './layout.ts';
 
 const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
 
@@ -21,7 +22,7 @@ export function newestFirst(mails: readonly MailRecord[]): MailRecord[] {
 export function mailbox(page: Paged<MailRecord>, envelopes: Envelopes, to: string) {
   return html`<h1>Mailbox</h1>
     <form method="get" class="row search" role="search">
-      <input type="search" id="to" name="to" value="${to}" aria-label="Filter by recipient" placeholder="Filter by recipient" autocomplete="off" />
+      <input type="search" id="to" name="to" value="${verbatim(to)}" aria-label="Filter by recipient" placeholder="Filter by recipient" autocomplete="off">
       <button class="main">Filter</button>
       ${to === '' ? '' : html`<a href="/mailbox">Clear</a>`}
     </form>
@@ -30,11 +31,7 @@ export function mailbox(page: Paged<MailRecord>, envelopes: Envelopes, to: strin
 
 type Envelopes = StoreState['envelopes'];
 
-export function mailTable(
-  mails: readonly MailRecord[],
-  envelopes: Envelopes,
-  whenEmpty: ReturnType<typeof empty> | string,
-) {
+export function mailTable(mails: readonly MailRecord[], envelopes: Envelopes, whenEmpty: Html | string) {
   const subject = ({ kind, envelopeId }: MailRecord) => {
     const envelope: EnvelopeRecord | undefined = envelopes.get(envelopeId);
     return envelope === undefined ? '' : subjectOf(kind, envelope);

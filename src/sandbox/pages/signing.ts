@@ -1,7 +1,7 @@
-import { html } from 'hono/html';
+import { html, verbatim } from '../../pages/html.ts';
+import { day, statusChip } from '../../pages/pieces.ts';
 import { type EnvelopeRecord, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../model.ts';
 import { isHandwritten, type Problem } from './entries.ts';
-import { day, state } from './layout.ts';
 
 interface SigningView {
   envelope: EnvelopeRecord;
@@ -35,11 +35,11 @@ export function signingPage(view: SigningView) {
       </section>
       <div class="card">
         <div class="field check consent">
-          <input type="checkbox" id="consent" name="consent" value="yes" required ${view.consent ? 'checked' : ''} />
+          <input type="checkbox" id="consent" name="consent" value="yes" required ${view.consent ? 'checked' : ''}>
           <label for="consent">I have read the document and agree to sign it electronically.</label>
         </div>
       </div>
-      <div class="actions">
+      <div class="card actions">
         <span role="status" class="quiet"></span>
         <button type="button" class="main" data-next hidden>Next field</button>
         <button class="main" data-sign>Sign</button>
@@ -52,7 +52,7 @@ export function signingPage(view: SigningView) {
         <h2 id="decline-title">Decline to sign</h2>
         <div class="field">
           <label for="reason">Reason (shared with the sender)</label>
-          <textarea id="reason" name="reason" rows="3" maxlength="1000"></textarea>
+          <textarea class="entry" id="reason" name="reason" rows="3" maxlength="1000"></textarea>
         </div>
         <div class="row">
           <button class="main danger">Decline</button> <button type="button" data-closes="decline">Back</button>
@@ -92,7 +92,7 @@ function fieldBlock(field: FieldRecord, value: string, drawing: string) {
   const label = html`<label for="${field.fieldId}">${field.label}${field.required ? '' : ' (optional)'}</label>`;
   const control = controlOf(field, value);
   const drawn = isHandwritten(field)
-    ? html`<input type="hidden" name="d.${field.fieldId}" value="${drawing}" />`
+    ? html`<input type="hidden" name="d.${field.fieldId}" value="${drawing}">`
     : '';
   return html`<div class="${kind}" data-page="${field.page}" data-x="${field.x}" data-y="${field.y}" data-width="${field.width}" data-height="${field.height}">
     ${field.type === 'CHECKBOX' ? html`${control}${label}` : html`${label}${control}${drawn}`} <span class="hint">Page ${field.page}</span>
@@ -109,22 +109,22 @@ function controlOf(field: FieldRecord, value: string) {
   const name = `f.${field.fieldId}`;
   const required = field.required ? 'required' : '';
   if (field.type === 'CHECKBOX') {
-    return html`<input type="checkbox" id="${field.fieldId}" name="${name}" value="true" ${required} ${value === 'true' ? 'checked' : ''} />`;
+    return html`<input type="checkbox" id="${field.fieldId}" name="${name}" value="true" ${required} ${value === 'true' ? 'checked' : ''}>`;
   }
   if (field.type === 'DROPDOWN') {
     const options = field.options ?? [];
-    return html`<select id="${field.fieldId}" name="${name}" ${required}>
+    return html`<select class="entry" id="${field.fieldId}" name="${name}" ${required}>
       <option value=""></option>
-      ${options.map((option) => html`<option value="${option}" ${option === value ? 'selected' : ''}>${option}</option>`)}
+      ${options.map((option) => html`<option value="${verbatim(option)}" ${option === value ? 'selected' : ''}>${option}</option>`)}
     </select>`;
   }
   if (field.type === 'TEXT' && field.height > MIN_MULTILINE_HEIGHT) {
-    return html`<textarea id="${field.fieldId}" name="${name}" rows="3" maxlength="500" autocomplete="off" ${required}>
-${value}</textarea>`;
+    return html`<textarea class="entry" id="${field.fieldId}" name="${name}" rows="3" maxlength="500" autocomplete="off" ${required}>
+${verbatim(value)}</textarea>`;
   }
   const type = field.type === 'DATE' ? 'date' : 'text';
   const hint = HINTS[field.type] ?? '';
-  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${isHandwritten(field) ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
+  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${verbatim(value)}" class="entry ${isHandwritten(field) && 'hand'}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required}>`;
 }
 
 /** Returns the page shown if there is nothing to sign: the status, and the documents of a completed envelope. */
@@ -138,7 +138,7 @@ export function statusPage(envelope: EnvelopeRecord, signer: SignerRecord) {
     <p>${sentence(envelope, signer)}</p>
     ${documents}
     <ul class="signers">
-      ${envelope.signers.map((one) => html`<li><span dir="auto">${one.name}</span> ${state(one.status)}</li>`)}
+      ${envelope.signers.map((one) => html`<li><span dir="auto">${one.name}</span> ${statusChip(one.status)}</li>`)}
     </ul>`;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
-import { shippedFile } from '../../kernel/files/asset.ts';
+import { shippedFile } from '../../kernel/files/shipped-file.ts';
 import type { PagesOptions } from '../pages/guard.ts';
 import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';

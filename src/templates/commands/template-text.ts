@@ -5,7 +5,9 @@ import { indented, renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
+import { sentRoles } from '../roles.ts';
 
+/** The columns of a list. Roles are those that the service sends; `templates get` also infers them. */
 export function templateList(now: () => number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,
@@ -16,8 +18,8 @@ export function templateList(now: () => number, search?: string): ListView<Templ
     columns: [
       { key: 'id', fixed: true },
       { key: 'name' },
+      { key: 'roles', value: (one) => sentRoles(one).join(', ') },
       { key: 'pageCount', header: 'PAGES' },
-      { key: 'fields', value: (one) => String(one.fields?.length ?? '') },
       {
         key: 'updatedAt',
         header: 'UPDATED',

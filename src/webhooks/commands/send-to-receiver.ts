@@ -71,7 +71,7 @@ export async function sendAll(
     throw new NetworkError(
       'NETWORK',
       `${first.url} did not accept the webhook: ${connectionReason(first.error ?? '')}.`,
-      { maybeReceived: true, hint: hintFor(first.status) },
+      { maybeReceived: true, outcome: 'unknown', hint: hintFor(first.status) },
     );
   throw new PartialError(
     `${failed.length} of ${deliveries.length} were not accepted. The errors are shown above.`,

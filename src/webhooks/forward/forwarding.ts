@@ -2,11 +2,18 @@ import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { eventAt, type OnWarning, scanJournal } from '../journal/event-journal.ts';
+import { EventReader, type OnWarning, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
 import { MAX_REMEMBERED_IDS } from '../listen-limits.ts';
-import { NewestIds } from './newest-ids.ts';
-import { Forwarder, type ForwarderOptions, type PendingForward, RETRY_PERIOD_MS } from './queue.ts';
+import {
+  ForwardQueue,
+  type ForwardQueueOptions,
+  type OldestForward,
+  type PendingForward,
+  pendingForward,
+  RETRY_PERIOD_MS,
+  targetName,
+} from './queue.ts';
 import { shownUrl, storedDelivery } from './send.ts';
 
 /** How long repeated deliveries are recognized. */
@@ -15,7 +22,8 @@ const DUPLICATE_WINDOW_MS = DAY_MS;
 const PENDING_WINDOW_MS = 7 * DAY_MS;
 const RETRY_PERIOD = durationInWords(RETRY_PERIOD_MS);
 
-export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd' | 'read'> {
+export interface ForwardingOptions extends Pick<ForwardQueueOptions, 'clock' | 'onResult'> {
+  urls: readonly string[];
   /** The listener's journal, where outcomes are recorded next to the deliveries. */
   journal: Pick<DayJournal<JournalEntry>, 'append'>;
   warn: (message: string) => void;
@@ -26,76 +34,87 @@ export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd' | 'rea
  * pending: a delivery names its addresses, and each forward that ended is an entry of its own.
  */
 export class Forwarding {
-  /** Sends the deliveries. */
-  readonly queue: Forwarder;
   readonly #options: ForwardingOptions;
-  /** Deliveries to forward after `start`; undefined afterwards. */
-  #waiting: PendingForward[] | undefined = [];
-  #recording: Promise<void> = Promise.resolve();
+  readonly #reader = new EventReader();
+  /** The queue of each address, by its name. */
+  readonly #queues: ReadonlyMap<string, ForwardQueue>;
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
-    this.queue = new Forwarder({
-      ...options,
-      read: async ({ place, deliveryId }) => {
-        const record = await eventAt(place, deliveryId);
-        return record && storedDelivery(record);
-      },
-      onEnd: (pending, outcome, url) => this.#ended(pending, outcome, url),
-    });
+    const read = async (pending: PendingForward) => {
+      const record = await this.#reader.read(pending, pending.deliveryId);
+      return record && storedDelivery(record);
+    };
+    const queueOf = (url: string) =>
+      new ForwardQueue({ ...options, url, read, onEnd: (...end) => this.#ended(url, ...end) });
+    this.#queues = new Map(options.urls.map((url) => [targetName(url), queueOf(url)]));
+  }
+
+  /** The names of the addresses. */
+  get targets(): string[] {
+    return [...this.#queues.keys()];
+  }
+
+  /** The number of pending forwards; a delivery counts once per address. */
+  get pending(): number {
+    return [...this.#queues.values()].reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  /** The delivery that has been waiting the longest in this run. */
+  get oldest(): OldestForward | undefined {
+    const all = [...this.#queues.values()].flatMap(({ oldest }) => oldest ?? []);
+    return all.sort((a, b) => b.ms - a.ms)[0];
   }
 
   /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs, oldest first. */
   async recall(eventsFolder: string, warn: OnWarning): Promise<string[]> {
-    const { targets } = this.queue;
     const now = this.#options.clock.now();
     const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
-    const seen = new NewestIds(MAX_REMEMBERED_IDS);
-    const pending = new Map<string, PendingForward>();
-    /** Ends that were read before their deliveries, which are in another listener's file. */
-    const ended = new Set<string>();
-    const end = (deliveryId: string, target: string) => {
-      const name = `${deliveryId} ${target}`;
-      if (targets.includes(target) && !pending.delete(name)) ended.add(name);
-    };
+    let seen = new Map<string, string>();
+    /** The pending deliveries of each address; undefined for an end read before its delivery, which is in another listener's file. */
+    const found = new Map(
+      this.targets.map((target) => [target, new Map<string, PendingForward | undefined>()]),
+    );
     const take = (entry: JournalEntry, place: JournalPosition) => {
-      if (!isEvent(entry)) return end(entry.forwarded, entry.target);
+      if (!isEvent(entry)) {
+        const of = found.get(entry.target);
+        if (of?.get(entry.forwarded)) of.delete(entry.forwarded);
+        else of?.set(entry.forwarded, undefined);
+        return;
+      }
       const { reason, receivedAt, id, deliveryId } = entry;
-      if (reason === null && receivedAt >= recent) seen.add(id, receivedAt);
+      if (reason === null && receivedAt >= (seen.get(id) ?? recent)) seen.set(id, receivedAt);
+      if (seen.size >= 2 * MAX_REMEMBERED_IDS) seen = newestIds(seen, MAX_REMEMBERED_IDS);
       for (const target of entry.targets ?? []) {
-        const name = `${deliveryId} ${target}`;
-        if (targets.includes(target) && !ended.delete(name))
-          pending.set(name, pendingOf(entry, target, place));
+        const of = found.get(target);
+        if (of?.delete(deliveryId) === false) of.set(deliveryId, pendingForward(entry, place));
       }
     };
-    const since = now - (targets.length > 0 ? PENDING_WINDOW_MS : DUPLICATE_WINDOW_MS);
+    const since = now - (this.#queues.size > 0 ? PENDING_WINDOW_MS : DUPLICATE_WINDOW_MS);
     await scanJournal(eventsFolder, since, take, warn);
-    this.#waiting = [...pending.values()].sort(
-      (a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start,
-    );
-    return seen.oldestFirst();
+    for (const [target, of] of found) {
+      const pending = [...of.values()].flatMap((one) => one ?? []);
+      pending.sort((a, b) => a.receivedAt - b.receivedAt || a.start - b.start);
+      for (const one of pending) this.#queues.get(target)?.enqueue(one);
+    }
+    return [...newestIds(seen, MAX_REMEMBERED_IDS).keys()];
   }
 
   /** Starts forwarding: first the pending deliveries, then those that have arrived since. */
   start(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    for (const pending of waiting) this.queue.enqueue(pending);
+    for (const queue of this.#queues.values()) queue.start();
   }
 
   enqueue(record: EventRecord, place: JournalPosition): void {
-    for (const target of record.targets ?? []) {
-      const pending = pendingOf(record, target, place);
-      if (this.#waiting === undefined) this.queue.enqueue(pending);
-      else this.#waiting.push(pending);
-    }
+    for (const target of record.targets ?? [])
+      this.#queues.get(target)?.enqueue(pendingForward(record, place));
   }
 
   /** Waits at most `ms` for open forwards, then stops and reports what is still pending. */
   async stop(ms: number): Promise<void> {
-    await this.queue.stop(ms);
-    await this.#recording;
-    const { pending } = this.queue;
+    await Promise.all([...this.#queues.values()].map((queue) => queue.stop(ms)));
+    this.#reader.close();
+    const { pending } = this;
     if (pending === 0) return;
     const what = pending === 1 ? '1 delivery is' : `${grouped(pending)} deliveries are`;
     this.#options.warn(
@@ -103,29 +122,24 @@ export class Forwarding {
     );
   }
 
-  #ended(
-    { deliveryId, target, event, envelopeId }: PendingForward,
-    outcome: ForwardOutcome,
+  async #ended(
     url: string,
-  ): void {
+    { deliveryId, envelopeId }: PendingForward,
+    outcome: ForwardOutcome,
+  ): Promise<void> {
     const { journal, warn } = this.#options;
-    const recorded = journal
-      .append({ forwarded: deliveryId, target, outcome })
-      .then(() => undefined)
-      .catch((error: unknown) => warn(messageOf(error)));
-    this.#recording = this.#recording.then(() => recorded);
+    const end = { forwarded: deliveryId, target: targetName(url), outcome };
+    await journal.append(end).catch((error: unknown) => warn(messageOf(error)));
     if (outcome === 'accepted') return;
     const why = outcome === 'refused' ? 'was refused repeatedly' : `was not accepted within ${RETRY_PERIOD}`;
     warn(
-      `${event ?? 'An event'} for ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
+      `Delivery ${deliveryId} for ${envelopeId ?? 'no envelope'} ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
 }
 
-function pendingOf(
-  { deliveryId, event, envelopeId, receivedAt }: EventRecord,
-  target: string,
-  place: JournalPosition,
-): PendingForward {
-  return { target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place };
+/** Returns the IDs with the latest times (in ISO 8601), oldest first. */
+export function newestIds(times: ReadonlyMap<string, string>, max: number): Map<string, string> {
+  const byTime = [...times].sort(([, a], [, b]) => (a === b ? 0 : a < b ? -1 : 1));
+  return new Map(byTime.slice(-max));
 }

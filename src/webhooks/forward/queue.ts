@@ -1,206 +1,214 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { JournalPosition } from '../../journal/day-journal.ts';
-import { Limiter } from '../../kernel/async/limiter.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
 
-/** A delivery that an address has not accepted yet. Its bytes stay in the journal until they are sent. */
-export interface PendingForward extends Pick<EventRecord, 'deliveryId' | 'event' | 'envelopeId'> {
-  /** The name of the address. */
-  target: string;
+/** A delivery that an address has not accepted yet. There may be many, so it holds little: its bytes stay in the journal until they are sent. */
+export interface PendingForward extends JournalPosition, Pick<EventRecord, 'deliveryId' | 'envelopeId'> {
   /** ms since the epoch */
   receivedAt: number;
-  place: JournalPosition;
+  attempts: number;
+  /** The number of attempts that were refused. */
+  refusals: number;
+  /** The error of the last attempt. */
+  error: string | null;
+  /** The next delivery of the same envelope. */
+  next: PendingForward | undefined;
+  /** The last delivery of the same envelope. Only kept up to date for the first one. */
+  last: PendingForward | undefined;
 }
 
-export interface ForwarderOptions {
-  urls: readonly string[];
+export interface ForwardQueueOptions {
+  url: string;
   clock: Clock;
   /** Returns the delivery to send, or undefined if it no longer exists. */
   read: (pending: PendingForward) => Promise<Forwardable | undefined>;
   onResult: (result: ForwardResult) => void;
-  /** Called once per delivery and address, with the final outcome. */
-  onEnd: (pending: PendingForward, outcome: ForwardOutcome, url: string) => void;
+  /** Called once per delivery, with the final outcome. The next delivery of the envelope waits for it. */
+  onEnd: (pending: PendingForward, outcome: ForwardOutcome) => Promise<void>;
 }
 
 /** How long a delivery is retried before it expires. */
 export const RETRY_PERIOD_MS = 86_400_000;
-/** The delays between attempts. After the last one, it is used repeatedly. */
-const RETRY_DELAYS_MS = [500, 2_000, 5_000, 15_000, 30_000, 60_000];
+/** The delays between attempts, and after those. */
+const RETRY_DELAYS_MS = [500, 2_000, 5_000, 15_000, 30_000];
+const MAX_RETRY_DELAY_MS = 60_000;
+/** Retries that are due within this time share a timer. */
+const RETRY_STEP_MS = 100;
 /** After this many refusals, a delivery is given up: further attempts would only delay the next deliveries. */
 const MAX_REFUSALS = 5;
 /** 4xx statuses that are temporary. */
 const TEMPORARY_STATUSES = new Set([408, 425, 429]);
-/** The maximum number of simultaneous requests per address. */
+/** The maximum number of simultaneous requests. */
 const CONCURRENCY = 32;
 
-interface QueuedForward extends PendingForward {
-  /** ms since the epoch */
-  queuedAt: number;
-  /** The error of the last attempt. */
-  error: string | null;
-  /** The number of attempts that were refused. */
-  refusals: number;
-}
-
 /** The delivery that has been waiting the longest, and the error of its last attempt. */
-export interface OldestForward {
-  url: string;
-  ms: number;
-  error: string | null;
-}
-
-interface Target {
-  url: string;
-  /** The queue of each envelope. Its first delivery is the one being sent. */
-  queues: Map<string, QueuedForward[]>;
-  limiter: Limiter;
-}
+export type OldestForward = Pick<ForwardResult, 'url' | 'ms' | 'error'>;
 
 /** Returns the name of an address in journals. It is a hash because an address may contain a secret. */
 export function targetName(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 16);
 }
 
-/** Forwards deliveries in the background. Deliveries of an envelope are sent in order, and each is retried for up to a day. */
-export class Forwarder {
-  readonly #options: ForwarderOptions;
-  readonly #targets: Map<string, Target>;
-  readonly #work = new Set<Promise<void>>();
+export function pendingForward(record: EventRecord, { path, start, end }: JournalPosition): PendingForward {
+  const { deliveryId, envelopeId } = record;
+  const receivedAt = Date.parse(record.receivedAt);
+  const unsent = { attempts: 0, refusals: 0, error: null, next: undefined, last: undefined };
+  return { deliveryId, envelopeId, receivedAt, path, start, end, ...unsent };
+}
+
+/** Forwards deliveries to an address in the background. Those of an envelope are sent in order. Each is retried for up to a day. */
+export class ForwardQueue {
+  readonly #options: ForwardQueueOptions;
+  /** The first delivery of each envelope: it is ready, being sent, or waiting for a retry. */
+  readonly #firsts = new Map<string, PendingForward>();
+  /** Deliveries to send now, in reverse order, because removing the last value of a long list is fast. */
+  #ready: PendingForward[] = [];
+  /** Those to send after them, in order. */
+  #added: PendingForward[] = [];
+  /** Those to send again, by the time, in steps. */
+  readonly #retries = new Map<number, PendingForward[]>();
+  /** Wakes workers that have nothing to send. */
+  readonly #idle: (() => void)[] = [];
+  #workers: Promise<unknown> = Promise.resolve();
+  /** ms since the epoch */
+  #startedAt = Number.POSITIVE_INFINITY;
   /** Aborted by `stop`: nothing is retried anymore. */
   readonly #stopping = new AbortController();
   /** Aborted at the end of `stop`: open requests are ended. */
   readonly #ended = new AbortController();
   #pending = 0;
 
-  constructor(options: ForwarderOptions) {
+  constructor(options: ForwardQueueOptions) {
     this.#options = options;
-    // Each open request and each pause listens to them.
+    // Each open request and each timer listens to them.
     setMaxListeners(0, this.#stopping.signal, this.#ended.signal);
-    this.#targets = new Map(
-      options.urls.map((url) => [
-        targetName(url),
-        { url, queues: new Map(), limiter: new Limiter(CONCURRENCY) },
-      ]),
-    );
   }
 
-  /** The names of the addresses. */
-  get targets(): string[] {
-    return [...this.#targets.keys()];
-  }
-
-  /** The number of pending forwards; a delivery counts once per address. */
   get pending(): number {
     return this.#pending;
   }
 
   /** The delivery that has been waiting the longest in this run. */
   get oldest(): OldestForward | undefined {
-    const now = this.#options.clock.now();
+    const { clock, url } = this.#options;
     let found: OldestForward | undefined;
-    for (const { url, queues } of this.#targets.values())
-      for (const [{ queuedAt, error } = { queuedAt: now, error: null }] of queues.values())
-        if (found === undefined || now - queuedAt > found.ms) found = { url, ms: now - queuedAt, error };
+    for (const { receivedAt, error } of this.#firsts.values()) {
+      const ms = clock.now() - Math.max(receivedAt, this.#startedAt);
+      if (found === undefined || ms > found.ms) found = { url, ms, error };
+    }
     return found;
+  }
+
+  /** Starts sending. Before, deliveries are only queued. */
+  start(): void {
+    this.#startedAt = this.#options.clock.now();
+    this.#workers = Promise.all(Array.from({ length: CONCURRENCY }, () => this.#work()));
   }
 
   /** Queues a delivery, without waiting for it to be sent. */
   enqueue(pending: PendingForward): void {
-    const target = this.#targets.get(pending.target);
-    if (target === undefined) return;
     this.#pending++;
-    const queued = { ...pending, queuedAt: this.#options.clock.now(), error: null, refusals: 0 };
-    const name = pending.envelopeId ?? pending.deliveryId;
-    const queue = target.queues.get(name);
-    if (queue) {
-      queue.push(queued);
-      return;
+    const first = this.#firsts.get(keyOf(pending));
+    if (first === undefined) {
+      this.#firsts.set(keyOf(pending), pending);
+      this.#makeReady(pending);
+    } else {
+      // All deliveries of an envelope share the text of its ID.
+      pending.envelopeId = first.envelopeId;
+      (first.last ?? first).next = pending;
+      first.last = pending;
     }
-    const fresh = [queued];
-    target.queues.set(name, fresh);
-    const work = this.#runQueue(target, name, fresh).finally(() => this.#work.delete(work));
-    this.#work.add(work);
   }
 
   /** Sends what can be sent within `ms` without a retry, then ends open requests. Other deliveries stay pending. */
   async stop(ms: number): Promise<void> {
     this.#stopping.abort(new Error('stopped'));
-    const all = Promise.allSettled(this.#work);
-    await waitAtMost(ms, all, this.#options.clock);
+    for (const wake of this.#idle) wake();
+    await waitAtMost(ms, this.#workers, this.#options.clock);
     this.#ended.abort(new Error('stopped'));
-    await all;
+    await this.#workers;
   }
 
-  async #runQueue(target: Target, name: string, queue: QueuedForward[]): Promise<void> {
-    for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      const outcome = await this.#deliver(next, target);
-      if (outcome === undefined) return;
-      this.#pending--;
-      this.#options.onEnd(next, outcome, target.url);
-      queue.shift();
-    }
-    target.queues.delete(name);
-  }
-
-  /** Returns the outcome, or undefined if forwarding stopped first. */
-  async #deliver(queued: QueuedForward, { url, limiter }: Target): Promise<ForwardOutcome | undefined> {
-    const { clock } = this.#options;
-    for (let attempt = 1; ; attempt++) {
-      if (clock.now() - queued.receivedAt > RETRY_PERIOD_MS) return 'expired';
-      const result = await limiter.run(() => this.#attempt(queued, url, attempt));
-      if (result === undefined) return 'expired';
-      if (result.error !== null && this.#ended.signal.aborted) return undefined;
-      queued.error = result.error;
-      queued.refusals += Number(isRefusal(result.status));
-      const outcome = outcomeOf(queued);
-      const nextMs = outcome === undefined ? this.#delayAfter(attempt) : null;
-      this.#options.onResult({ ...result, nextMs });
-      if (nextMs === null) return outcome;
-      if (!(await this.#pause(nextMs))) return undefined;
+  async #work(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      if (this.#ready.length === 0) [this.#ready, this.#added] = [this.#added.reverse(), this.#ready];
+      const next = this.#ready.pop();
+      if (next !== undefined) await this.#send(next);
+      else if (this.#stopping.signal.aborted) return;
+      else await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
   }
 
-  /** Returns the delay before the next attempt, in ms, or null if this run makes no further attempt. */
-  #delayAfter(attempt: number): number | null {
-    if (this.#stopping.signal.aborted) return null;
-    return RETRY_DELAYS_MS[attempt - 1] ?? RETRY_DELAYS_MS.at(-1) ?? 0;
+  #makeReady(pending: PendingForward): void {
+    this.#added.push(pending);
+    this.#idle.pop()?.();
   }
 
-  /** Sends a delivery once. Returns undefined if it was deleted from the journal. */
-  async #attempt(queued: QueuedForward, url: string, attempt: number): Promise<ForwardResult | undefined> {
-    const { clock, read } = this.#options;
-    const failed = (error: unknown) =>
-      resultOf(queued, url, { attempt, status: null, ms: 0, error: messageOf(error) });
-    if (this.#ended.signal.aborted) return failed(this.#ended.signal.reason);
+  async #send(pending: PendingForward): Promise<void> {
+    const result = await this.#attempt(pending);
+    if (result === undefined) return this.#end(pending, 'expired');
+    if (result.error !== null && this.#ended.signal.aborted) return;
+    pending.attempts++;
+    pending.error = result.error;
+    pending.refusals += Number(isRefusal(result.status));
+    const failure = pending.refusals >= MAX_REFUSALS ? 'refused' : undefined;
+    const outcome = result.error === null ? 'accepted' : failure;
+    const isLast = outcome !== undefined || this.#stopping.signal.aborted;
+    const nextMs = isLast ? null : (RETRY_DELAYS_MS[result.attempt - 1] ?? MAX_RETRY_DELAY_MS);
+    this.#options.onResult({ ...result, nextMs });
+    if (nextMs !== null) this.#retryAfter(nextMs, pending);
+    if (outcome !== undefined) await this.#end(pending, outcome);
+  }
+
+  /** Sends a delivery once. Returns undefined if it is too old or was deleted from the journal. */
+  async #attempt(pending: PendingForward): Promise<ForwardResult | undefined> {
+    const { clock, read, url } = this.#options;
+    const attempt = pending.attempts + 1;
+    if (clock.now() - pending.receivedAt > RETRY_PERIOD_MS) return undefined;
     try {
-      const delivery = await read(queued);
-      if (delivery === undefined) return undefined;
+      const delivery = await read(pending);
       const options = { attempt, timeoutMs: FORWARD_TIMEOUT_MS, clock, signal: this.#ended.signal };
-      return await forwardOnce(delivery, url, options);
+      return delivery && (await forwardOnce(delivery, url, options));
     } catch (error) {
       // The journal can't be read now, or node:http refuses to send headers that its own parser accepts.
-      return failed(error);
+      const failed = { attempt, status: null, ms: 0, error: messageOf(error) };
+      return resultOf({ ...pending, event: null }, url, failed);
     }
   }
 
-  /** Waits before the next attempt. Returns false if this run makes no further attempt. */
-  #pause(ms: number): Promise<boolean> {
-    return this.#options.clock.sleep(ms, this.#stopping.signal).then(
-      () => true,
-      () => false,
-    );
+  #retryAfter(ms: number, pending: PendingForward): void {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const step = Math.ceil((now + ms) / RETRY_STEP_MS);
+    const due = this.#retries.get(step) ?? [];
+    if (due.push(pending) > 1) return;
+    this.#retries.set(step, due);
+    const retry = () => {
+      this.#retries.delete(step);
+      for (const one of due) this.#makeReady(one);
+    };
+    clock.sleep(step * RETRY_STEP_MS - now, this.#stopping.signal).then(retry, () => undefined);
+  }
+
+  async #end(pending: PendingForward, outcome: ForwardOutcome): Promise<void> {
+    await this.#options.onEnd(pending, outcome);
+    this.#pending--;
+    const { next, last } = pending;
+    if (next === undefined) return void this.#firsts.delete(keyOf(pending));
+    next.last = last;
+    this.#firsts.set(keyOf(pending), next);
+    this.#makeReady(next);
   }
 }
 
-/** Returns the outcome, or undefined if the delivery should be retried. */
-function outcomeOf({ error, refusals }: QueuedForward): ForwardOutcome | undefined {
-  if (error === null) return 'accepted';
-  return refusals >= MAX_REFUSALS ? 'refused' : undefined;
+/** Returns what the deliveries of an envelope have in common. */
+function keyOf({ envelopeId, deliveryId }: PendingForward): string {
+  return envelopeId ?? deliveryId;
 }
 
 /** Returns true if the application understood the delivery and refused it. */

@@ -1,5 +1,5 @@
-import { type ClientRequest, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
 import { basicCredentials } from '../../kernel/network/proxy.ts';
@@ -25,6 +25,10 @@ export interface ForwardResult {
   nextMs: number | null;
 }
 
+/** Keeps connections open for a moment. Servers keep them longer, so that they seldom close one that is used again at the same time. */
+const KEEP_ALIVE = { keepAlive: true, timeout: 1_000 };
+const HTTP = { request: httpRequest, agent: new HttpAgent(KEEP_ALIVE) };
+const HTTPS = { request: httpsRequest, agent: new HttpsAgent(KEEP_ALIVE) };
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
 
 /** Headers that aren't forwarded: those of the connection rather than the message (RFC 9110, 7.6.1), and those set here. */
@@ -59,7 +63,7 @@ export function resultOf(
 export async function forwardOnce(
   delivery: Forwardable,
   url: string,
-  options: { attempt: number; timeoutMs: number; clock: Clock; signal?: AbortSignal | undefined },
+  options: { attempt: number } & Parameters<typeof postOnce>[1],
 ): Promise<ForwardResult> {
   const { attempt } = options;
   const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
@@ -94,32 +98,30 @@ export interface ResponseOutcome {
  * response is discarded. Uses node:http because fetch changes headers and bytes.
  */
 export function postOnce(
-  { url, headers, raw }: { url: string; headers: readonly (readonly [string, string])[]; raw: Buffer },
+  message: { url: string; headers: readonly (readonly [string, string])[]; raw: Buffer },
   options: {
     timeoutMs: number;
     clock: Clock;
     signal?: AbortSignal | undefined;
-    /** Writes the body and ends the request. By default, the whole body is written immediately. */
+    /** Writes the body and ends the request, on a connection of its own. By default, the whole body is written immediately. */
     write?: ((request: ClientRequest) => void) | undefined;
   },
 ): Promise<ResponseOutcome> {
+  const { url, headers, raw } = message;
   const { timeoutMs, clock, signal, write } = options;
   const target = new URL(url);
   const started = clock.now();
-  const answer = (status: number | null, error: string | null): ResponseOutcome => {
-    return { status, ms: clock.now() - started, error };
-  };
   const all = [...withCredentials(headers, target), ['Content-Length', String(raw.byteLength)]];
   return new Promise((resolve) => {
     let status: number | null = null;
     const end = (error: string | null) => {
       clearTimeout(timer);
-      resolve(answer(status, error));
+      resolve({ status, ms: clock.now() - started, error });
     };
-    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const { request: send, agent } = target.protocol === 'https:' ? HTTPS : HTTP;
     const request = send(
       target,
-      { method: 'POST', headers: all.flat(), agent: false, signal },
+      { method: 'POST', headers: all.flat(), agent: write ? false : agent, signal },
       (response) => {
         status = response.statusCode ?? 0;
         response.resume();
@@ -127,7 +129,13 @@ export function postOnce(
         response.on('error', (error) => end(error.message));
       },
     );
-    request.on('error', (error) => end(codeOf(error) ?? messageOf(error)));
+    request.on('error', (error) => {
+      const code = codeOf(error);
+      // At the same time, the server closed the connection, which was kept open.
+      if (request.reusedSocket && (code === 'ECONNRESET' || code === 'EPIPE'))
+        resolve(postOnce(message, options));
+      end(code ?? messageOf(error));
+    });
     const timer = setTimeout(() => {
       if (status !== null) end(null);
       request.destroy(new Error(`no response within ${timeoutMs / 1_000} s`));

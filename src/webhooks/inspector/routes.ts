@@ -1,17 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { join } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { EVENTS } from '../../kernel/vocabulary.ts';
+import { KIT_FILES, readAsset } from '../../pages/assets.ts';
 import { type ForwardResult, forwardOnce, storedDelivery } from '../forward/send.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
+import { inspectorPage } from './page.ts';
 import { detailOf, matches, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
@@ -43,8 +42,11 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const app = new Hono<InspectorEnv>();
   app.use('*', linkHoldersOnly(parts.token));
   app.get('/:token', (c) => c.redirect(`/${parts.token}/`, 308));
-  app.get('/:token/', (c) => asset(c, 'index.html'));
-  app.get('/:token/assets/:name', (c) => asset(c, c.req.param('name')));
+  app.get('/:token/', (c) => c.html(inspectorPage(board.listensAt)));
+  app.get('/:token/assets/:name', async (c) => {
+    const file = await readAsset(c.req.param('name'), FILES);
+    return file === undefined ? c.notFound() : c.body(file.body, 200, { 'Content-Type': file.type });
+  });
   app.get('/:token/news', (c) => {
     const after = Number(c.req.header('last-event-id') ?? c.req.query('after'));
     return streamSSE(c, (stream) => streamChanges(stream, after, parts));
@@ -71,19 +73,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   return app;
 }
 
-const SCRIPTS = ['main.js', 'detail.js', 'dom.js'];
-const NAMES = ['index.html', 'design.css', 'style.css', 'icon.svg', ...SCRIPTS];
-/** The source files are in the first two folders. The build copies them to `dist/inspector`. */
-const FOLDERS = ['assets', '../../kernel/assets', '../inspector'].map((name) =>
-  join(import.meta.dirname, name),
-);
-
-/** Returns a file of the page, or a 404 for any other name. */
-async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> {
-  const file = await readAsset(name, NAMES, FOLDERS);
-  if (file === undefined) return c.notFound();
-  return c.body(file.body, 200, { 'Content-Type': file.type });
-}
+const FILES = [...KIT_FILES, 'inspector.css', 'inspector.js', 'delivery.js', 'elements.js'];
 
 /** Sends a delivery to all targets, as `events replay` does. */
 async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
@@ -106,12 +96,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   const ended = AbortSignal.any([gone.signal, closing]);
   // If the number is missing or from another run, the page has no data yet.
   let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
-  const start = {
-    listensAt: board.listensAt,
-    events: EVENTS,
-    isFresh: seen === 0,
-    change: board.change,
-  };
+  const start = { isFresh: seen === 0, change: board.change };
   await stream.writeSSE({ event: 'start', data: JSON.stringify(start), retry: RECONNECT_MS });
   const pause = new Wakeable(systemClock);
   const unwatch = board.watch(() => pause.wake());

@@ -1,6 +1,6 @@
 import type { JournalPosition } from '../../journal/day-journal.ts';
 import type { Delivery } from '../receive/delivery.ts';
-import { eventAt } from './event-journal.ts';
+import { EventReader } from './event-journal.ts';
 import { deliveryOf } from './record.ts';
 
 /** The maximum size of deliveries kept in memory. Others are read from the journal when they are needed. */
@@ -36,7 +36,8 @@ export class DeliveryBuffer {
 /** Not a closure in `add`, which would keep the delivery in memory. */
 function storedDelivery(deliveryId: string, place: JournalPosition): BufferedDelivery {
   const take = async () => {
-    const record = await eventAt(place, deliveryId);
+    const reader = new EventReader();
+    const record = await reader.read(place, deliveryId).finally(() => reader.close());
     if (record === undefined) throw new Error('it was deleted from the journal');
     return deliveryOf(record);
   };

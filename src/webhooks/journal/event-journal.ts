@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dayFiles, type JournalPosition, type OnDamage, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
 import { readLine } from '../../journal/line.ts';
-import { readAt, scan } from '../../journal/scan.ts';
+import { scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
@@ -112,10 +112,36 @@ function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   return `${found} skipped in ${path}. The webhooks they contained are lost.`;
 }
 
-/** Returns the record of a delivery at its place in the journal, or undefined if it was deleted or is damaged. @throws if it can't be read now */
-export async function eventAt(place: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
-  const entry = await readAt(place.path, place, EVENTS_FORMAT);
-  return entry !== undefined && isEvent(entry) && entry.deliveryId === deliveryId ? entry : undefined;
+/** Reads records at their places in the journal. The last file stays open until `close`. */
+export class EventReader {
+  #path: string | undefined;
+  #file: Promise<FileHandle | undefined> | undefined;
+
+  /** Returns the record of a delivery, or undefined if it was deleted or is damaged. @throws if it can't be read now */
+  async read(place: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
+    const record = await this.#read(place, deliveryId).catch(() => undefined);
+    if (record !== undefined) return record;
+    // Since the file was opened, it may have been deleted and created again.
+    this.close();
+    return this.#read(place, deliveryId);
+  }
+
+  /** Pending reads continue. */
+  close(): void {
+    this.#file?.then((file) => file?.close()).catch(() => undefined);
+    this.#file = undefined;
+  }
+
+  async #read({ path, start, end }: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
+    if (path !== this.#path) this.close();
+    this.#path = path;
+    this.#file ??= ifExists(open(path, 'r'));
+    const file = await this.#file;
+    if (file === undefined) return undefined;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    const entry = EVENTS_FORMAT.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
+    return entry !== undefined && isEvent(entry) && entry.deliveryId === deliveryId ? entry : undefined;
+  }
 }
 
 function matches(record: EventRecord, { envelopeId, since }: EventSelection): boolean {

@@ -131,7 +131,7 @@ async function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOpt
     : isFromWebPage(request.headers)
       ? FROM_WEB_PAGE
       : null;
-  const refusal = requestRefusal ?? (payload === undefined ? NOT_JSON : null);
+  const refusal = requestRefusal ?? (payload === undefined ? notJson(compressionOf(raw, request)) : null);
   const delivery = {
     ...(payload ?? NO_PAYLOAD),
     deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
@@ -151,8 +151,19 @@ interface Refusal {
   answer: number;
   reason: string;
 }
-const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not a JSON object' };
 const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
+
+function notJson(compression: string | undefined): Refusal {
+  const reason = compression === undefined ? WORDS[400] : `the body is compressed (${compression})`;
+  return { answer: 400, reason: reason ?? '' };
+}
+
+/** Returns how a body is compressed, by its header or, for gzip, by its first bytes (RFC 1952, section 2.3.1). */
+function compressionOf(raw: Buffer, { headers }: IncomingMessage): string | undefined {
+  const encoding = headers['content-encoding']?.trim().toLowerCase();
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') return encoding;
+  return raw[0] === 0x1f && raw[1] === 0x8b ? 'gzip' : undefined;
+}
 
 /** Returns why the signature is not valid, or null if it is. */
 async function signatureRefusal(
@@ -165,6 +176,12 @@ async function signatureRefusal(
   const known = await options.secretsFor(envelopeId, raw.byteLength);
   const check = checkSignature(raw, values, known.secrets);
   if (check.ok) return null;
+  const compression = compressionOf(raw, request);
+  if (check.failure === 'mismatch' && compression !== undefined)
+    return {
+      answer: 401,
+      reason: `the signature does not match: the body is compressed (${compression}), and was probably signed before`,
+    };
   const isExplained = check.failure === 'mismatch' && options.explains();
   return { answer: 401, reason: isExplained ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
 }

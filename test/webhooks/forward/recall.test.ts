@@ -3,17 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DayJournal } from '../../../src/journal/day-journal.ts';
-import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
-import { NewestIds } from '../../../src/webhooks/forward/newest-ids.ts';
+import { Forwarding, newestIds } from '../../../src/webhooks/forward/forwarding.ts';
 import { targetName } from '../../../src/webhooks/forward/queue.ts';
 import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
 it('keeps the newest IDs, oldest first, whatever their order', () => {
-  const ids = new NewestIds(3);
-  for (const n of [5, 1, 9, 2, 8, 3, 7, 4, 6, 9]) ids.add(`id_${n}`, `2026-01-0${n}`);
-  expect(ids.oldestFirst()).toEqual(['id_7', 'id_8', 'id_9']);
+  const times = new Map([5, 1, 9, 2, 8, 3, 7, 4, 6].map((n) => [`id_${n}`, `2026-01-0${n}`]));
+  expect([...newestIds(times, 3).keys()]).toEqual(['id_7', 'id_8', 'id_9']);
 });
 
 it('finds what is pending for its own addresses', async () => {
@@ -35,7 +33,7 @@ it('finds what is pending for its own addresses', async () => {
   });
   expect(await forwarding.recall(folder, () => undefined)).toEqual(['evt_a', 'evt_b', 'evt_c']);
   forwarding.start();
-  expect(forwarding.queue.pending).toBe(1);
+  expect(forwarding.pending).toBe(1);
   await forwarding.stop(1);
   await journal.close();
 });

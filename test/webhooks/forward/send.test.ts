@@ -25,6 +25,26 @@ it.each([
   await app.close();
 });
 
+it.each([
+  ['uses a connection again', 1, undefined],
+  ['sends again if a connection that was kept open is closed', 3, 'close'],
+])('%s', async (_, connections, ends) => {
+  const opened = new Set<unknown>();
+  const app = await startServer((_request, response) => {
+    const { socket } = response;
+    opened.add(socket);
+    // Without the header that announces it.
+    if (ends) response.on('finish', () => socket?.destroySoon());
+    response.setHeader('connection', 'keep-alive').end();
+  });
+  for (let sent = 0; sent < 3; sent++) {
+    const options = { attempt: 1, timeoutMs: 10_000, clock: systemClock };
+    expect(await forwardOnce(delivery, app.origin, options)).toMatchObject({ status: 200, error: null });
+  }
+  expect([opened.size, app.seen.length]).toEqual([connections, 3]);
+  await app.close();
+});
+
 it("sends the credentials in the address instead of the sender's", async () => {
   const app = await startServer((_request, response) => void response.end());
   const address = app.origin.replace('//', '//ann:p%40ss@');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -14,11 +15,12 @@ const GOOD = sign(Buffer.from(BODY), SECRET);
 let receiver: Receiver;
 let port: number;
 let accepted: Delivery[] = [];
+let refused: Delivery[] = [];
 let unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown) => unhandled.push(reason);
 
 beforeEach(async () => {
-  [accepted, unhandled] = [[], []];
+  [accepted, refused, unhandled] = [[], [], []];
   process.on('unhandledRejection', onUnhandled);
   receiver = await startReceiver({
     host: '127.0.0.1',
@@ -29,7 +31,7 @@ beforeEach(async () => {
     explains: () => true,
     clock: systemClock,
     onDelivery: (delivery) => {
-      if (delivery.reason === null) accepted.push(delivery);
+      (delivery.reason === null ? accepted : refused).push(delivery);
     },
     onFailure: (error) => unhandled.push(error),
     onElsewhere: () => undefined,
@@ -42,6 +44,29 @@ afterEach(async () => {
   process.off('unhandledRejection', onUnhandled);
   await receiver.close();
   expect(unhandled).toEqual([]);
+});
+
+describe('a compressed body', () => {
+  const packed = gzipSync(BODY);
+  it.each([
+    ['gzip, signed before', packed, { 'content-encoding': 'gzip' }, GOOD, /401 the signature .* \(gzip\)/],
+    ['gzip without a header', packed, {}, GOOD, /401 the signature .* \(gzip\)/],
+    ['br, signed before', brotliCompressSync(BODY), { 'content-encoding': 'br' }, GOOD, /401 .* \(br\)/],
+    ['gzip, signed after', packed, { 'content-encoding': 'gzip' }, sign(packed, SECRET), /400 .* \(gzip\)/],
+    ['zstd, not signed', BODY, { 'content-encoding': 'zstd' }, 'x', /401 the signature is not lowercase hex/],
+    [
+      'identity',
+      'other',
+      { 'content-encoding': 'identity' },
+      GOOD,
+      /401 the signature does not match: it was/,
+    ],
+  ])('is named as the reason: %s', async (_, body, encoding, signature, expected) => {
+    const headers = { 'x-service-signature': signature, ...encoding };
+    const reply = await request(receiver.url, { method: 'POST', body, headers });
+    await reply.body.dump();
+    expect(`${reply.statusCode} ${refused.at(-1)?.reason ?? ''}`).toMatch(expected);
+  });
 });
 
 async function deliver(): Promise<number> {

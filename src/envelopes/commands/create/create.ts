@@ -1,8 +1,9 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
+import { peopleAt } from '../../../cli/input/confirm.ts';
 import { writeJson } from '../../../output/json.ts';
 import { createBody, newRequestId, plannedCreate } from '../../create.ts';
-import { checkSigners } from '../acting-problems.ts';
+import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';
 import { accountOf, explainCreated, renderCreated, renderDryRun, withWarning } from './created-text.ts';
@@ -29,17 +30,15 @@ export default class EnvelopesCreate extends EsignCommand {
     const body = createBody(wanted, requestId);
     const write = plannedCreate(wanted);
     const client = await context.session.client();
-    const checkProblems = () =>
-      checkSigners(
-        wanted,
-        {
-          allowMissing: flags['allow-missing-roles'],
-          asks: flags['dry-run'] ? 'later' : !flags.yes,
-          question: `${flags.send ? 'Create and send' : 'Create'} it anyway?`,
-          otherwise: 'nothing was created',
-        },
-        context,
-      );
+    const { yes, 'dry-run': isDryRun, 'allow-missing-roles': allowMissing } = flags;
+    const checkProblems = async () => {
+      const found = await checkSigners(wanted, allowMissing, context);
+      const people = peopleAt(wanted.signers.map(({ email }) => email));
+      const question = flags.send ? `Create it and email ${people} anyway` : 'Create it anyway';
+      const asking = { yes, question: isDryRun ? undefined : question, otherwise: 'nothing was created' };
+      await confirmConcerns(found, asking, context);
+      return found;
+    };
     if (flags['dry-run']) {
       const template = isChecked ? undefined : (await checkProblems()).template;
       // On a terminal, the user has seen the summary and chose to see the request.

@@ -66,7 +66,8 @@ export class ReplaceProgress {
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
     const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
-    const facts = { cause: error, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
+    // The steps so far are done, and the message names them.
+    const facts = { cause: error, outcome: null, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
     if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
     const { status, details } = error;
     return new ServiceError(error.code, message, { ...facts, status, details });

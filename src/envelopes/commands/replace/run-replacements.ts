@@ -15,7 +15,7 @@ import {
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../replace/plan-replacement.ts';
-import { checkSigners } from '../acting-problems.ts';
+import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
 import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
@@ -179,13 +179,10 @@ async function check(
     const isKept = (await storedSecretOf(old.id, context)) !== undefined;
     for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
-  const passing = {
-    allowMissing: flags['allow-missing-roles'] === true,
-    asks: flags.yes ? false : ('later' as const),
-    question: '',
-    otherwise: 'nothing was created, canceled, or sent',
-  };
-  await checkSigners(wanted, passing, context);
+  const { 'allow-missing-roles': allowMissing = false, yes = false } = flags;
+  const found = await checkSigners(wanted, allowMissing, context);
+  // The question about the whole replacement comes later.
+  await confirmConcerns(found, { yes, otherwise: '' }, context);
 }
 
 async function showDryRun(plan: ReplacementPlan, terminal: CommandTerminal): Promise<void> {

@@ -52,13 +52,8 @@ export default class EnvelopesWatch extends EsignCommand {
     const context = this.context({ ...flags, timeout: undefined });
     preferLowMemory();
     const { until = ['COMPLETED'], interval } = flags;
-    const { ids: named } = await readNamedOrSelected(
-      argv.map(String),
-      flags,
-      { leaveOut: notToWatch },
-      context,
-    );
-    const { ids } = named;
+    const words = argv.map(String);
+    const { ids } = await readNamedOrSelected(words, flags, { leaveOut: notToWatch }, context);
     // A notice has already reported an empty run or stdin.
     if (ids.length === 0) return;
     const client = await context.session.client(WATCH_PACING);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedFont, PDF } from '@libpdf/core';
-import { shippedFile } from '../../../kernel/files/asset.ts';
+import { shippedFile } from '../../../kernel/files/shipped-file.ts';
 
 /** The use of a text. Each use has its own face, with Latin, Greek, and Cyrillic letters. */
 export type Use = 'text' | 'strong' | 'hand';

@@ -1,0 +1,186 @@
+import type { Client } from '../../api/client.ts';
+import { RESERVE } from '../../api/limits.ts';
+import { noteRefusal } from '../../cli/dry-run.ts';
+import { confirmed, questionAbout } from '../../cli/input/confirm.ts';
+import { counted, countedPeople, durationInWords, grouped } from '../../kernel/duration.ts';
+import { writeJson } from '../../output/json.ts';
+import { renderPairs } from '../../output/table.ts';
+import { safeBlock, safeLine } from '../../output/text.ts';
+import { accountInWords } from '../../profiles/account-in-words.ts';
+import type { Context } from '../../session/context.ts';
+import { timeByWindow } from '../estimate.ts';
+import type { PlannedWork } from '../planned-work.ts';
+import type { FileReport } from '../rows/check-file.ts';
+import type { RunState } from '../run-state.ts';
+import type { NewRun } from './new-run.ts';
+import { sentRowsInWords } from './sent-rows.ts';
+
+type Pairs = [label: string, text: string][];
+
+interface Confirming {
+  yes: boolean | undefined;
+  /** Whether a single row needs confirmation, too. */
+  always?: boolean;
+  /** Whether stdin contains the rows. */
+  fromStdin?: boolean;
+}
+
+/** Shows what a new run will do, and asks for confirmation. */
+export async function confirmNewRun(run: NewRun, client: Client, context: Context): Promise<void> {
+  const { request, list, work, left } = run;
+  const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
+  if (!context.terminal.json) context.terminal.err(await newRunText(run, client, context));
+  await confirmWork(work, `${first}${rowsInWords(work, left)}`, client, context, {
+    yes: request.yes,
+    always: list.report.isIncomplete && !request.allowMissing,
+    fromStdin: request.file === '-',
+  });
+}
+
+/** Shows what is left of a run, and asks for confirmation. `last`: the last row that it works on now. */
+export async function confirmRest(
+  state: RunState,
+  { work, last }: { work: PlannedWork; last: number },
+  yes: boolean | undefined,
+  client: Client,
+  context: Context,
+): Promise<void> {
+  const { id, total } = state.head;
+  const left = total - state.finishedCount;
+  const which = last < total ? `the next ${grouped(work.rows)} of ` : 'the other ';
+  await confirmWork(work, `${which}${rowsInWords(work, left)} of ${id}`, client, context, { yes });
+}
+
+function rowsInWords({ mode }: PlannedWork, count: number): string {
+  return counted(count, mode === 'draft' ? 'draft' : 'envelope');
+}
+
+/**
+ * Asks for confirmation, also as the guards require. Drafts email nobody, so without a terminal, only sending needs --yes.
+ * @throws UsageError when it is refused; GuardError
+ */
+async function confirmWork(
+  { mode, rows, people, write }: PlannedWork,
+  what: string,
+  client: Client,
+  context: Context,
+  { yes, always = false, fromStdin = false }: Confirming,
+): Promise<void> {
+  const sends = mode !== 'draft';
+  const clearance = await client.checkWrites([write]);
+  if (rows > 1 || always) {
+    const question = await questionAbout(
+      sends ? `Send ${what} to ${countedPeople(people.size)}` : `Create ${what}`,
+      context,
+    );
+    const isAgreed = yes || clearance.isConfirmed || (!sends && !context.terminal.canAsk);
+    await confirmed(question, { yes: isAgreed, otherwise: 'nothing was sent', fromStdin }, context);
+  }
+  await clearance.confirm();
+}
+
+/** Prints what a new run would do; nothing is stored. */
+export async function showDryRun(run: NewRun, client: Client, context: Context): Promise<void> {
+  const { terminal } = context;
+  const { list, sent, work } = run;
+  const { line = null, subject = null, message = null } = exampleOf(run) ?? {};
+  const { rows, signers, requests } = work;
+  if (terminal.json) {
+    const existing = sent.known.existing.length;
+    const send = work.mode !== 'draft';
+    const first = { line, subject, message };
+    const file = list.report.name;
+    const people = work.people.size;
+    await writeJson({ dryRun: true, file, rows, signers, people, existing, send, requests, first }, terminal);
+  } else {
+    const body = message === null ? '' : `\n${safeBlock(message).replaceAll(/^/gm, '  ')}\n`;
+    await terminal.out(`${await newRunText(run, client, context)}${body}Check complete. Nothing was sent.\n`);
+  }
+  await noteRefusal(rows > 0 ? [work.write] : [], context);
+}
+
+/** Prints what a resume would do. */
+export async function showRest(state: RunState, work: PlannedWork, context: Context): Promise<void> {
+  const { terminal } = context;
+  const { id: run, file } = state.head;
+  const { mode, rows, signers, requests } = work;
+  const people = work.people.size;
+  if (terminal.json)
+    await writeJson(
+      { dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, requests },
+      terminal,
+    );
+  else {
+    const lines: Pairs = [...workInWords(work), ...(await accountLine(work, context))];
+    const text = rows === 0 ? `${run}: nothing to do.\n` : `${run}\n${renderPairs(lines, terminal, '  ')}`;
+    await terminal.out(`${text}Check complete. Nothing was sent.\n`);
+  }
+  await noteRefusal(rows > 0 ? [work.write] : [], context);
+}
+
+/** Returns what a new run will do, for people. */
+async function newRunText(run: NewRun, client: Client, context: Context): Promise<string> {
+  const { list, sent, work, left } = run;
+  const { name, rows, source, templates } = list.report;
+  const sheet = source.sheet === undefined ? '' : `, sheet "${source.sheet}"`;
+  const head = `${safeLine(`${name}${sheet}`)}: ${counted(rows, 'row')}\n`;
+  if (work.rows === 0)
+    return `${head}${renderPairs(sentRowsInWords(sent.known, context), context.terminal, '  ')}`;
+  const example = exampleOf(run);
+  const lines: Pairs = [
+    ...workInWords(work, { left, templates: [...templates.keys()] }),
+    ...(example?.subject === undefined
+      ? []
+      : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
+    ...sentRowsInWords(sent.known, context),
+    ['Takes', timeInWords(work, client, context)],
+    ...(await accountLine(work, context)),
+  ];
+  return `${head}${renderPairs(lines, context.terminal, '  ')}`;
+}
+
+/** Returns the email of the first row, unless it is not sent: another row's email would be misleading. */
+function exampleOf({ list, sent }: NewRun): FileReport['example'] {
+  const { existing, ended } = sent.known;
+  const { example } = list.report;
+  return [...existing, ...ended].some(({ row }) => row === 1) ? undefined : example;
+}
+
+const MAX_TEMPLATES = 3;
+
+/** Returns what is sent, and to whom. `left`: the number of rows of which these are the first. */
+function workInWords(
+  work: PlannedWork,
+  { left = work.rows, templates = [] }: { left?: number; templates?: readonly string[] } = {},
+): Pairs {
+  const more = templates.length > MAX_TEMPLATES ? ` and ${templates.length - MAX_TEMPLATES} more` : '';
+  const from = templates.length === 0 ? '' : `, ${templates.slice(0, MAX_TEMPLATES).join(', ')}${more}`;
+  const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
+  return [
+    [work.mode === 'draft' ? 'Creates' : 'Sends', safeLine(`${first}${rowsInWords(work, left)}${from}`)],
+    [work.mode === 'draft' ? 'For' : 'To', peopleInWords(work.people)],
+  ];
+}
+
+/** How many of the people who get several emails are named. */
+const MAX_NAMED = 2;
+
+function peopleInWords(people: PlannedWork['people']): string {
+  const several = [...people].filter(([, emails]) => emails > 1).sort(([, one], [, other]) => other - one);
+  const named = several.slice(0, MAX_NAMED).map(([email, emails]) => `${email} ${grouped(emails)} times`);
+  const others = several.length - named.length;
+  const more = others > 0 ? [`${grouped(others)} more several times`] : [];
+  return safeLine([countedPeople(people.size), ...named, ...more].join(', '));
+}
+
+function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): string {
+  const window = client.window?.reading();
+  if (window === undefined) return counted(requests, 'request');
+  const ms = timeByWindow(requests, window, RESERVE, session.clock.now()) ?? 0;
+  const share = `${counted(requests, 'request')}; ${grouped(window.free)} are free, and ${Math.round(RESERVE * 100)}% of ${grouped(window.limit)} stay free for your other systems`;
+  return ms === 0 ? share : `at least ${durationInWords(ms)}: ${share}`;
+}
+
+async function accountLine({ mode }: PlannedWork, { session }: Context): Promise<Pairs> {
+  return [[mode === 'draft' ? 'At' : 'From', safeLine(accountInWords(await session.settings()))]];
+}

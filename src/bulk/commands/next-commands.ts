@@ -1,0 +1,47 @@
+import { command } from '../../kernel/text/shell-words.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import type { RunState } from '../run-state.ts';
+
+type Pairs = [label: string, text: string][];
+
+/** The number of rows that a paused run suggests to send next. */
+const NEXT_ROWS = 200;
+
+/** Returns the command that continues a run, ready to run here: where it can't ask, it says `--yes`. */
+export function resumeCommand(id: string, terminal: Terminal, ...flags: readonly string[]): string {
+  return writing(terminal, 'bulk', 'resume', id, ...flags);
+}
+
+function writing(terminal: Terminal, ...words: readonly string[]): string {
+  return command(...words, ...(terminal.canAsk ? [] : ['--yes']));
+}
+
+/** Returns the commands that usually follow a run that is paused or has finished, ready to run here. */
+export function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Terminal): Pairs {
+  const { id, file, mode, total } = head;
+  const takeBack = writing(terminal, 'envelopes', 'cancel', '--run', id);
+  const status: Pairs[number] = ['Who has signed', command('bulk', 'status', id)];
+  if (isPaused)
+    return [
+      status,
+      ...(total - finishedCount > NEXT_ROWS
+        ? ([
+            [`The next ${NEXT_ROWS}`, resumeCommand(id, terminal, '--first', String(NEXT_ROWS))],
+          ] satisfies Pairs)
+        : []),
+      ['All the rest', resumeCommand(id, terminal)],
+      ['End the run', takeBack],
+    ];
+  if (mode === 'draft')
+    return [
+      ['Send the drafts', writing(terminal, 'envelopes', 'send', '--run', id)],
+      ['Cancel them', takeBack],
+    ];
+  const into = file === 'stdin' ? [] : ['--into', file];
+  return [
+    status,
+    ['Into a spreadsheet', command('bulk', 'export', id, ...into, '-o', 'status.csv')],
+    ['Who is late', command('late', '--run', id)],
+    ['Take back', takeBack],
+  ];
+}

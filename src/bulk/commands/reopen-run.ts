@@ -1,0 +1,46 @@
+import type { Client } from '../../api/client.ts';
+import type { Interrupt } from '../../cli/interrupt.ts';
+import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import type { Context } from '../../session/context.ts';
+import { canReadEnvelopes } from '../lookup/earlier-rows.ts';
+import type { RunState } from '../run-state.ts';
+import { type OpenRun, openRun } from '../runs.ts';
+import { useProfileOf } from './selected-run.ts';
+import type { RunMeans } from './work-on-run.ts';
+
+/**
+ * Opens a run to continue it. Uses the profile that it was started with unless another one is named.
+ * @throws UsageError when it was started at another service, or the key belongs to another organization; ServiceError INVALID_STATE
+ * when it was ended.
+ */
+export async function reopenRun(id: string, means: RunMeans, context: Context): Promise<OpenRun> {
+  preferLowMemory();
+  const run = await openRun(runsDir(), id);
+  try {
+    await useProfileOf(run.state, context.session);
+    await requireSameOrganization(run.state, await means.client(), context.interrupt);
+    if (run.state.endedAt === undefined) return run;
+    throw new ServiceError('INVALID_STATE', `${id} was canceled, so it can't be resumed.`, {
+      status: 400,
+      hint: 'To send its rows after all, run `esign bulk create` again.',
+    });
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
+}
+
+/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
+export async function requireSameOrganization(
+  state: RunState,
+  client: Client,
+  interrupt: Pick<Interrupt, 'signal'>,
+): Promise<void> {
+  const [envelopeId] = state.envelopeIds();
+  if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
+  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
+    hint: 'Use a key from the same organization: `esign profiles list`.',
+  });
+}

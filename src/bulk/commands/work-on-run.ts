@@ -1,0 +1,206 @@
+import { existsSync } from 'node:fs';
+import type { Client } from '../../api/client.ts';
+import { RESERVE } from '../../api/limits.ts';
+import type { RunEnd } from '../../api/write-gate.ts';
+import { Batch } from '../../cli/batch.ts';
+import { reportOf } from '../../cli/error-report.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { EsignError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { renderPairs } from '../../output/table.ts';
+import type { Context } from '../../session/context.ts';
+import { requestsFor, timeByWindow } from '../estimate.ts';
+import { type RowResult, resultAsJson, resultsOf } from '../results.ts';
+import { type Ending, processRun } from '../run.ts';
+import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../run-limits.ts';
+import type { RunState } from '../run-state.ts';
+import type { OpenRun } from '../runs.ts';
+import { BulkProgress } from './bulk-progress.ts';
+import { nextCommands, resumeCommand } from './next-commands.ts';
+import { rowInWords } from './row-text.ts';
+
+/** What the commands that work on a run share. */
+export interface RunMeans {
+  /** Returns the client, which is created at the first call. It leaves the reserve to others and waits for rate windows. */
+  client(): Promise<Client>;
+  progress: BulkProgress;
+  /** The secret for rows with a webhook URL. */
+  webhookSecret: string | undefined;
+}
+
+export async function runMeans(
+  flags: { 'webhook-secret-file'?: string | undefined },
+  context: Context,
+): Promise<RunMeans> {
+  const progress = new BulkProgress(context);
+  let client: Promise<Client> | undefined;
+  return {
+    progress,
+    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], context.terminal),
+    client: () =>
+      (client ??= context.session.client({
+        reserve: RESERVE,
+        maxWaitMs: Number.POSITIVE_INFINITY,
+        // The run has its own grace period and journal.
+        graceMs: 0,
+        onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
+      })),
+  };
+}
+
+/**
+ * Works on a run, reports each row when its outcome is known, and closes the run.
+ * @throws PartialError if rows failed, StoppedError if the run stopped before every outcome was known.
+ */
+export async function workOnRun(run: OpenRun, means: RunMeans, context: Context): Promise<void> {
+  const { progress, webhookSecret } = means;
+  const client = await means.client();
+  const batch = new Batch(context, { aside: (write) => progress.aside(write) });
+  let ending: Ending | undefined;
+  const { id, mode } = run.state.head;
+  const endInLog = (await client.writes()).beginRun({ id, sends: mode !== 'draft' });
+  const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
+  const drafts = new Set(run.state.rows('created'));
+  progress.start(run.state, (rows) => {
+    const window = client.window?.reading();
+    return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
+  });
+  const { file } = run.state.head;
+  const report = (result: RowResult) =>
+    batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
+  const wasFinished = run.state.finishedAt !== undefined;
+  if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
+  try {
+    if (!run.resumed) await reportKnown(run, 'existing', report);
+    if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
+    ending = await processRun(run, {
+      client,
+      memory: await context.session.memory(),
+      concurrency: CONCURRENCY,
+      webhookSecret,
+      maxOutageMs: OUTAGE_TIMEOUT_MS,
+      signal: context.interrupt.signal,
+      redact: (text) => context.terminal.redactor.redact(text),
+      observer: {
+        row: report,
+        searches: (why) => progress.searches(why),
+        notice: (text, options) => progress.notice(text, options),
+      },
+    });
+  } finally {
+    progress.end();
+    await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
+    await run.close();
+  }
+  reportEnding(run, ending, before, context.terminal);
+}
+
+/** Returns the end of this process's entry in the log. Rows that were finished before, and drafts, belong to earlier entries. */
+function runEndOf(
+  state: RunState,
+  before: { finished: ReadonlySet<number>; drafts: ReadonlySet<number> },
+  ending: Ending | undefined,
+): RunEnd {
+  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.finished.has(row));
+  const [done, failed] = [own('done'), own('failed')];
+  const created = [...state.rows('created'), ...done].filter((row) => !before.drafts.has(row));
+  const [firstFailed = 0] = failed;
+  const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
+  const isCut = ending === undefined || ending.kind === 'interrupted';
+  const isUnknown = ending === undefined || state.count('maybe') > 0;
+  return {
+    outcome: isUnknown ? 'unknown' : created.length + done.length === 0 ? 'refused' : 'done',
+    error: stop ?? (isCut ? 'INTERRUPTED' : (state.errorOf(firstFailed)?.code ?? null)),
+    counts: {
+      rows: state.head.total,
+      created: created.length,
+      sent: state.head.mode === 'draft' ? 0 : done.length,
+      failed: failed.length,
+    },
+  };
+}
+
+/** Reports rows that this process does not work on: those that existed before the run, or those that failed in a finished one. */
+async function reportKnown(
+  { state, files }: OpenRun,
+  kind: 'existing' | 'failed',
+  report: (result: RowResult) => Promise<void>,
+): Promise<void> {
+  if (state.count(kind) === 0) return;
+  for await (const result of resultsOf(state, files)) {
+    if (state.of(result.row) === kind) await report(result);
+  }
+}
+
+/** Reports how the work ended. Rows that were finished `before` belong to earlier processes. */
+function reportEnding(
+  { state, files }: OpenRun,
+  ending: Ending,
+  before: ReadonlySet<number>,
+  terminal: CommandTerminal,
+): void {
+  const { id } = state.head;
+  if (!terminal.json) terminal.err(endingText(state, terminal));
+  const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
+  if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
+  if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
+  if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
+  if (ending.kind === 'interrupted') return;
+  const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
+  reportProblems(state, failed.length, ending.kind === 'paused');
+}
+
+/** Returns the outcome of a run's rows so far, and the commands that usually follow. */
+function endingText(state: RunState, terminal: CommandTerminal): string {
+  const { id, mode, total } = state.head;
+  const left = total - state.finishedCount;
+  const done = state.count('done');
+  const parts = [
+    `${counted(done, 'envelope')} ${mode === 'draft' ? 'created' : 'sent'}`,
+    ...(state.count('failed') > 0 ? [`${grouped(state.count('failed'))} failed`] : []),
+    ...(state.count('existing') > 0 ? [`${grouped(state.count('existing'))} already existed`] : []),
+    ...(left > 0 ? [`${grouped(left)} remaining`] : []),
+  ];
+  const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
+  const hasNext = state.isPaused || (left === 0 && done > 0);
+  return hasNext ? summary + renderPairs(nextCommands(state, terminal), terminal, '  ') : summary;
+}
+
+/** @throws PartialError when rows failed, or second envelopes were found. */
+function reportProblems(state: RunState, failed: number, isPaused: boolean): void {
+  const { id, file, total } = state.head;
+  const seconds = state.secondEnvelopes.size;
+  const messages = [
+    ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
+    ...(seconds > 0
+      ? [`${counted(seconds, 'duplicate envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
+      : []),
+  ];
+  if (messages.length === 0) return;
+  const hint =
+    failed > 0
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
+      : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
+  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
+}
+
+function stopped(error: Error, run: string, resume: string): Error {
+  if (!(error instanceof EsignError)) return error;
+  const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
+  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
+    cause: error,
+    hint,
+    run,
+  });
+}
+
+/** Returns the error for a run whose journal was deleted while the run was in progress. */
+function journalGone(error: Error, id: string): StoppedError {
+  return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
+    cause: error,
+    run: id,
+    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts, and send the list of \`esign bulk roster FILE --template ID --missing\`.`,
+  });
+}

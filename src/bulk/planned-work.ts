@@ -1,0 +1,65 @@
+import type { PlannedWrite } from '../api/write-gate.ts';
+import type { Mode } from './entries.ts';
+import { requestsFor } from './estimate.ts';
+import { readPlan } from './plan-run.ts';
+import type { OpenRun } from './runs.ts';
+
+/** What a run is going to do, up to the last row that it works on. */
+export interface PlannedWork {
+  mode: Mode;
+  rows: number;
+  signers: number;
+  /** The number of emails that each address gets. */
+  people: ReadonlyMap<string, number>;
+  requests: number;
+  /** The write, for the guards to check. */
+  write: PlannedWrite;
+}
+
+/** Adds up the work of a run, row by row. */
+export class WorkTally {
+  readonly #mode: Mode;
+  readonly #people = new Map<string, number>();
+  #rows = 0;
+  #drafts = 0;
+  #signers = 0;
+
+  constructor(mode: Mode) {
+    this.#mode = mode;
+  }
+
+  add(emails: readonly string[], hasDraft: boolean): void {
+    this.#rows++;
+    this.#drafts += Number(hasDraft);
+    this.#signers += emails.length;
+    for (const email of emails) {
+      const address = email.toLowerCase();
+      this.#people.set(address, (this.#people.get(address) ?? 0) + 1);
+    }
+  }
+
+  /** Returns the work. `emails`: the addresses that the guards check, if these are not only those of this work. */
+  total(emails: readonly string[] = [...this.#people.keys()]): PlannedWork {
+    return {
+      mode: this.#mode,
+      rows: this.#rows,
+      signers: this.#signers,
+      people: this.#people,
+      requests: requestsFor(this.#rows - this.#drafts, this.#mode) + this.#drafts,
+      write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },
+    };
+  }
+}
+
+/** Returns what is left to do for the rows of a run up to the row `last`. */
+export async function remainingWork({ state, files }: OpenRun, last: number): Promise<PlannedWork> {
+  const tally = new WorkTally(state.head.mode);
+  for await (const { row, envelope } of readPlan(files.plan)) {
+    if (row > last || state.isFinished(row)) continue;
+    tally.add(
+      envelope.signers.map(({ email }) => email),
+      state.of(row) === 'created',
+    );
+  }
+  return tally.total();
+}

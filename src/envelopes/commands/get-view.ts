@@ -1,0 +1,51 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readReminders } from '../../log/read-log.ts';
+import type { Context } from '../../session/context.ts';
+import { ReminderTimes, type SentReminder } from '../reminder-times.ts';
+import { renderDetails, renderEnvelope } from './envelope-text.ts';
+import { type historyReader, renderHistory } from './get-history.ts';
+import { successorOf } from './replace/successor.ts';
+
+interface ViewOptions {
+  client: Client;
+  /** Whether its replacement may be searched for in the service's list. */
+  isAlone: boolean;
+  /** Returns the webhooks received on this machine, for --history. */
+  historyOf?: ReturnType<typeof historyReader> | undefined;
+}
+
+/** Returns a function that renders an envelope for people. */
+export function envelopeView(
+  { client, isAlone, historyOf }: ViewOptions,
+  context: Context,
+): (envelope: Envelope) => Promise<string> {
+  const { terminal, session } = context;
+  const lastReminder = lastReminderReader(context);
+  return async (envelope) => {
+    const successor = await successorOf(envelope, { client, looks: isAlone }, context);
+    const reminder = await lastReminder(envelope);
+    const now = session.now();
+    const text = renderEnvelope(envelope, terminal, now, { successor, reminder });
+    const history = await historyOf?.(envelope.id);
+    if (history === undefined) return text;
+    return `${text}\n${renderDetails(envelope, terminal, now)}${renderHistory(envelope, history, terminal, now)}`;
+  };
+}
+
+/** Returns a function that returns the last reminder about an open envelope from this machine. The log is read once, if needed. */
+export function lastReminderReader({
+  session,
+}: Context): (envelope: Envelope) => Promise<SentReminder | undefined> {
+  let reading: Promise<ReminderTimes> | undefined;
+  const readTimes = async () =>
+    new ReminderTimes(await readReminders(logFolder(stateDir()), await session.baseUrl()).catch(() => []));
+  return async ({ id, status }) => {
+    if (!isInFlight(status)) return undefined;
+    reading ??= readTimes();
+    return (await reading).lastOf(id);
+  };
+}

@@ -1,0 +1,249 @@
+import type { Client } from '../api/client.ts';
+import type { Once } from '../api/once.ts';
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { dueTurns, showsTurns } from '../catalog/turns.ts';
+import { durationInWords } from '../kernel/duration.ts';
+import { NothingToDoError, StoppedError, SupersededError } from '../kernel/errors.ts';
+import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
+import { remindKey } from '../log/keys.ts';
+import type { Concern } from './completeness.ts';
+import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
+import {
+  type ActionContext,
+  type ActionReport,
+  type EnvelopeAction,
+  type Execution,
+  impossible,
+  planFor,
+  type Refusal,
+  type Skip,
+} from './plan-writes.ts';
+import { ReminderTimes, recentReminders } from './reminder-times.ts';
+import { type ActionResult, remindEnvelope } from './write-outcome.ts';
+
+export interface RemindOptions {
+  /** Returns the signers to remind, by ID or address; undefined for all whose turn it is. */
+  signersOf: (id: string) => readonly string[] | undefined;
+  /** Skips signers who were reminded within this time (ms). */
+  gapMs: number | undefined;
+  /** Reminds a signer once at each of these times (ms) after the turn began, such as after 3 and 7 days. */
+  steps?: readonly number[] | undefined;
+  /** Lets the user confirm another reminder within the hour. */
+  reportsRecent: boolean;
+}
+
+/** Someone to remind, unless the log of this machine has a reminder at `since` (ms, service clock) or later. */
+interface Due {
+  signer: Signer;
+  since: number;
+}
+
+/**
+ * Reminds the signers whose turn it is, or those who are named. The log of this machine decides who was reminded; a reminder whose
+ * outcome isn't known counts as sent.
+ */
+export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
+  const readTimes = timesReader(means);
+  const plan = async (envelope: Envelope) => {
+    const { id, status } = envelope;
+    if (options.steps !== undefined && !isInFlight(status))
+      return notOpen(`${id} is ${status ?? 'unknown'}.`);
+    if (options.steps !== undefined && !envelope.sentAt)
+      return notOpen(`The service doesn't return when ${id} was sent.`);
+    if (status && !canBeReminded(status)) return impossible(envelope, 'reminded');
+    return planReminder(envelope, await readTimes(), means, options);
+  };
+  return {
+    name: 'remind',
+    done: 'reminded',
+    async plan(id, known) {
+      const shown = known && showsTurns(known) ? known : undefined;
+      const planned = await planFor(id, shown, means, plan);
+      // A list may be a minute old, so whoever is reminded is looked at again.
+      return shown && planned.kind === 'execute' ? planFor(id, undefined, means, plan) : planned;
+    },
+  };
+}
+
+/** Returns a function that reads the log once. If it can't be read, nothing was reminded as far as known. */
+function timesReader({ readReminders }: ActionContext): () => Promise<ReminderTimes> {
+  let reading: Promise<ReminderTimes> | undefined;
+  return () => {
+    reading ??= readReminders()
+      .catch(() => [])
+      .then((writes) => new ReminderTimes(writes));
+    return reading;
+  };
+}
+
+function planReminder(
+  envelope: Envelope,
+  times: ReminderTimes,
+  { client, signal }: ActionContext,
+  options: RemindOptions,
+): Execution | Refusal | Skip {
+  const { id } = envelope;
+  const now = client.serviceClock.now();
+  const named = options.signersOf(id);
+  const asked = askedNow(envelope, named, options, now);
+  const isReminded = ({ signer, since }: Due) => (times.lastOf(id, idOf(signer))?.at ?? -Infinity) >= since;
+  const left = asked.filter((one) => !isReminded(one));
+  if (asked.length > 0 && left.length === 0) return recently(id, asked, times, options, now);
+  const pending = (envelope.signers ?? []).filter(isPending);
+  // A step is for one signer, whom only an ID names for certain.
+  const isNamed = ({ signer }: Due) =>
+    options.steps === undefined || Boolean(signer.id) || pending.length === 1;
+  const due = left.filter(isNamed);
+  const notes = left.filter((one) => !isNamed(one)).map(({ signer }) => unnamed(id, signer));
+  if (options.steps !== undefined && due.length === 0) return notes[0] ? notOpen(notes[0]) : notDue(id);
+  const start = gapStart(options, now);
+  // Without a signer, the service reminds every pending signer, whoever's turn it is (API document, Remind).
+  const isForAll =
+    options.steps === undefined
+      ? named === undefined && !pending.some((signer) => isReminded({ signer, since: start }))
+      : due.every(({ signer }) => !signer.id);
+  const requests = isForAll ? [undefined] : due.map(({ signer }) => idOf(signer));
+  const work = { due, since: Math.min(start, ...due.map(({ since }) => since)), now };
+  return {
+    kind: 'execute',
+    signers: due.map(({ signer }) => signer),
+    writes: requests.map((signer) => ({ action: 'remind', envelopeId: id, signer })),
+    notes,
+    concerns: options.reportsRecent ? remindedWithinHour(envelope, named, times, now) : [],
+    execute: () => (isForAll ? remindAll : remindEach)(client, envelope, work, signal),
+  };
+}
+
+/** Returns who is asked to sign now, or those of them for whom a step is due. */
+function askedNow(
+  envelope: Envelope,
+  named: readonly string[] | undefined,
+  options: RemindOptions,
+  now: number,
+): Due[] {
+  // An ID and an address may name the same signer.
+  const wanted = named && new Set(named.flatMap((one) => signersNamed(envelope, one)));
+  const since = gapStart(options, now);
+  if (options.steps === undefined)
+    return [...(wanted ?? whoseTurn(envelope))].map((signer) => ({ signer, since }));
+  return dueTurns(envelope, options.steps, now)
+    .filter(({ signer }) => wanted === undefined || wanted.has(signer))
+    .map(({ signer, dueAt }) => ({ signer, since: Math.min(dueAt, since) }));
+}
+
+/** Returns the time since when a reminder is too recent for another one; `Infinity` without a gap. */
+function gapStart({ gapMs = 0 }: RemindOptions, now: number): number {
+  return gapMs > 0 ? now - gapMs : Number.POSITIVE_INFINITY;
+}
+
+function remindedWithinHour(
+  envelope: Envelope,
+  named: readonly string[] | undefined,
+  times: ReminderTimes,
+  now: number,
+): Concern[] {
+  const [one, ...others] = named?.flatMap((name) => findSigners(envelope, name)) ?? [];
+  const only = others.length === 0 ? one?.id : undefined;
+  return recentReminders(times, envelope, only ?? undefined, now).map((text) => ({ text }));
+}
+
+interface DueWork {
+  due: readonly Due[];
+  /** The earliest `since` of them. */
+  since: number;
+  /** The service's time at which they were due: it is at or after each `since`, whatever the clocks do later. */
+  now: number;
+}
+
+async function remindAll(
+  client: Client,
+  envelope: Envelope,
+  { due, since, now }: DueWork,
+  signal: AbortSignal,
+): Promise<ActionReport> {
+  const { id, signers } = envelope;
+  const otherKeys = (signers ?? []).map((one) => remindKey(client.baseUrl, id, idOf(one)));
+  const once = { key: remindKey(client.baseUrl, id, undefined), otherKeys, since, serviceAt: now };
+  try {
+    const acted = await remindEnvelope(client, id, undefined, { signal, once });
+    return { ...acted, signers: due.map(({ signer }) => signer) };
+  } catch (error) {
+    throw error instanceof SupersededError ? byOther(id) : error;
+  }
+}
+
+/** Sends a reminder to each signer. Those whom another process has reminded in the meantime are left out. */
+async function remindEach(
+  client: Client,
+  envelope: Envelope,
+  { due, now }: DueWork,
+  signal: AbortSignal,
+): Promise<ActionReport> {
+  const { id } = envelope;
+  let acted: ActionResult | undefined;
+  const signers: Signer[] = [];
+  for (const [index, { signer, since }] of due.entries()) {
+    if (index > 0 && signal.aborted) throw stoppedBefore(id, due, index);
+    const name = idOf(signer);
+    const once: Once = {
+      key: remindKey(client.baseUrl, id, name),
+      otherKeys: [remindKey(client.baseUrl, id, undefined)],
+      since,
+      serviceAt: now,
+    };
+    try {
+      acted = await remindEnvelope(client, id, name, { signal, once });
+      signers.push(signer);
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error;
+    }
+  }
+  if (acted === undefined) throw byOther(id);
+  return { ...acted, signers };
+}
+
+function byOther(id: string): NothingToDoError {
+  return new NothingToDoError('REMINDED_RECENTLY', `Another process has just reminded the signers of ${id}.`);
+}
+
+function notOpen(text: string): Skip {
+  return { kind: 'skip', reason: new NothingToDoError('NOT_OPEN', text) };
+}
+
+function unnamed(id: string, { email }: Signer): string {
+  return `${email ?? 'A signer'} was not reminded: the service doesn't return the IDs of the signers of ${id}.`;
+}
+
+function notDue(id: string): Skip {
+  return { kind: 'skip', reason: new NothingToDoError('NOT_DUE', `No reminder is due for ${id}.`) };
+}
+
+function recently(
+  id: string,
+  asked: readonly Due[],
+  times: ReminderTimes,
+  { gapMs = 0, steps }: RemindOptions,
+  now: number,
+): Skip {
+  if (steps !== undefined) return notDue(id);
+  const last = asked.map(({ signer }) => {
+    const at = times.lastOf(id, idOf(signer))?.at ?? now;
+    return `${signer.email ?? signer.id ?? 'a signer'} (${durationInWords(Math.max(0, now - at))} ago)`;
+  });
+  const text = `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`;
+  const hint = 'Nothing was sent. To send another reminder, use a shorter --min-gap.';
+  return { kind: 'skip', reason: new NothingToDoError('REMINDED_RECENTLY', text, { hint }) };
+}
+
+/** Services without signer IDs may accept an address. */
+function idOf({ id, email }: Signer): string {
+  return id ?? email ?? '';
+}
+
+function stoppedBefore(id: string, due: readonly Due[], index: number): StoppedError {
+  const names = (some: readonly Due[]) => some.map(({ signer }) => signer.email ?? signer.id).join(', ');
+  return new StoppedError(
+    'INTERRUPTED',
+    `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,
+  );
+}

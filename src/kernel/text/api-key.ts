@@ -1,0 +1,22 @@
+import { UsageError } from '../errors.ts';
+
+const QUOTED = /^(["'`]).*\1$/;
+/** What stands where a key was not filled in: a variable or placeholder that nothing replaced, or asterisks of a log. */
+const PLACEHOLDER = /^(?:undefined|null|none|\*+|\$.+|%.+%|<.+>|\[.+\]|\{.+\})$/i;
+
+/** Returns why a text can't be an API key, worded after "it". It is sent in a header, so only visible ASCII characters are possible. */
+export function keyProblem(key: string): string | undefined {
+  if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a line break, or a character that is not ASCII';
+  if (QUOTED.test(key)) return 'is in quotes, which are not part of a key';
+  if (PLACEHOLDER.test(key)) return 'is a placeholder';
+  return undefined;
+}
+
+/** Returns the key. @throws UsageError if it can't be one; `name` is where it comes from. */
+export function usableKey(key: string, name: string): string {
+  const problem = keyProblem(key);
+  if (problem === undefined) return key;
+  throw new UsageError(`${name} is not a valid key: it ${problem}.`, {
+    hint: 'Use the key exactly as the service showed it.',
+  });
+}
