@@ -1,3 +1,4 @@
+import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
@@ -111,7 +112,7 @@ export interface RetryOptions {
 }
 
 const BASE_MS = 250;
-const CAP_MS = 8_000;
+const RETRY_DELAY: BackOff = { firstMs: BASE_MS, longestMs: 8_000 };
 /** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
 const RESET_MARGIN_MS = 250;
 /** The number of retries that a run may use, and how many each success adds. The limit keeps retries from making an outage worse. */
@@ -150,10 +151,10 @@ function waitBeforeRetry(
   options: RetryOptions,
 ): number | undefined {
   if (attempt > Math.min(options.retries, maxRetriesFor(error))) return undefined;
-  const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
-  if (isRateLimited(error)) return rateWait(error, backOff, options);
+  const delay = backOff(attempt - 1, RETRY_DELAY) * (0.5 + options.random() / 2);
+  if (isRateLimited(error)) return rateWait(error, delay, options);
   return isTemporary(error, isRead(request.method))
-    ? Math.max(backOff, requestedWait(error, options))
+    ? Math.max(delay, requestedWait(error, options))
     : undefined;
 }
 
@@ -174,11 +175,11 @@ function maxRetriesFor(error: unknown): number {
   return error.maybeReceived ? Number.POSITIVE_INFINITY : 3;
 }
 
-function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {
+function rateWait(error: ServiceError, delay: number, options: RetryOptions): number | undefined {
   const now = options.clock.now();
   const { resetAt } = error;
   const hasReset = resetAt !== undefined && isPlausibleReset(resetAt, now);
-  const untilReset = hasReset ? resetAt - now + RESET_MARGIN_MS : backOff;
+  const untilReset = hasReset ? resetAt - now + RESET_MARGIN_MS : delay;
   // Retry-After is about this refusal; the window may have room.
   const ms = Math.max(error.retryAfterMs ?? untilReset, BASE_MS);
   return ms > options.maxWaitMs ? undefined : ms;

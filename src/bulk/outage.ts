@@ -1,3 +1,4 @@
+import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { isAmbiguous, ServiceError, sentenceOf } from '../kernel/errors.ts';
@@ -14,8 +15,7 @@ export interface OutageOptions {
 
 /** Number of consecutive lost responses that counts as an outage; fewer may be chance. */
 const LOST_RESPONSES = 5;
-const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 30_000;
+const PROBE_DELAY: BackOff = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
 export class Outage {
@@ -26,7 +26,7 @@ export class Outage {
   #last: Error | undefined;
   #waiting: Promise<void> | undefined;
   /** Doubles with each attempt until a request succeeds. A probe that succeeds is not enough to reset it. */
-  #wait = FIRST_WAIT_MS;
+  #probes = 0;
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -36,7 +36,7 @@ export class Outage {
     this.#failures = 0;
     this.#maxFailures = LOST_RESPONSES;
     this.#since = undefined;
-    this.#wait = FIRST_WAIT_MS;
+    this.#probes = 0;
   }
 
   /** Records a request that failed or whose outcome is unknown. */
@@ -58,9 +58,9 @@ export class Outage {
     const { clock, signal, probe, notice } = this.#options;
     for (;;) {
       this.#throwIfTooLong();
-      if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
-      await clock.sleep(this.#wait, signal);
-      this.#wait = Math.min(this.#wait * 2, MAX_WAIT_MS);
+      const wait = backOff(this.#probes++, PROBE_DELAY);
+      if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(wait)}.`);
+      await clock.sleep(wait, signal);
       try {
         await probe();
         break;

@@ -3,7 +3,7 @@ import { findByRequestId } from '../catalog/find-by-request-id.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
-import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
+import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import { contentOf } from '../log/keys.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { endedMessage } from './lookup/known-rows.ts';
@@ -23,8 +23,7 @@ export async function recordOutcome(session: BulkSession, row: number, envelope:
     return session.created(row, envelope.id, requestId, { adopted: !isOwn });
   }
   if (isOwn) return session.done(row, envelope.id, status, requestId);
-  if (isTerminal(status) && status !== 'COMPLETED')
-    return session.failed({ row, requestId }, ended(requestId, envelope));
+  if (hasEnded(envelope)) return session.failed({ row, requestId }, ended(requestId, envelope));
   return session.existing(row, envelope.id, status, requestId);
 }
 

@@ -1,6 +1,7 @@
 import { listed } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { isTypo, nearest } from '../kernel/text/nearest.ts';
+import { addressOf } from '../kernel/text/person.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 
 /** The fields of a signer that decide who signs in which role. */
@@ -87,12 +88,13 @@ export function rolesWithoutSigner(
 
 function unknownRoles(parties: readonly Party[], names: readonly string[]): EnvelopeProblem[] {
   if (names.length === 0) return [];
-  return parties.flatMap(({ email, role }): EnvelopeProblem[] => {
+  return parties.flatMap((party): EnvelopeProblem[] => {
+    const { role } = party;
     if (!role || names.includes(role)) return [];
     return [
       {
         weight: 'wrong',
-        text: `The template has no role "${role}" for ${email ?? 'a signer'}; ${suggestRole(role, names)}`.replace(
+        text: `The template has no role "${role}" for ${addressOf(party)}; ${suggestRole(role, names)}`.replace(
           /[^?]$/,
           '$&.',
         ),
@@ -109,7 +111,7 @@ export function suggestRole(role: string, names: readonly string[]): string {
 
 function repeatedRoles(parties: readonly Party[]): EnvelopeProblem[] {
   return [...groups(parties, ({ role }) => role ?? '')].map(([role, several]) => {
-    const who = several.map(({ email }) => email ?? 'a signer');
+    const who = several.map(addressOf);
     const all = who.length === 2 ? 'both' : 'all';
     return { weight: 'odd', text: `${listed(who)} ${all} sign as ${role}.` };
   });

@@ -15,11 +15,12 @@ import {
   UnknownOutcomeError,
   UsageError,
 } from '../kernel/errors.ts';
-import { isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { nameOf } from '../kernel/text/person.ts';
+import { hasEnded, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { findInterrupted, hasEnded, resolveEarlier } from './earlier-create.ts';
+import { findInterrupted, resolveEarlier } from './earlier-create.ts';
 import { hasSameContent } from './same-content.ts';
 import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 
@@ -272,7 +273,7 @@ function interruptedWarning({ id }: Envelope): CreateWarning {
 }
 
 function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUsedError {
-  const names = (envelope?.signers ?? []).map(({ name, email, id }) => name || email || id || 'a signer');
+  const names = (envelope?.signers ?? []).map(nameOf);
   const facts = [...names, envelope?.templateId ?? ''].filter((fact) => fact !== '').join(', ');
   const used = envelope
     ? `for ${envelope.id}${facts === '' ? '' : ` (${facts})`}`

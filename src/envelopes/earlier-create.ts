@@ -5,7 +5,7 @@ import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/list.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
+import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { End, Intent } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
@@ -161,9 +161,4 @@ export async function findInterrupted(
     if (envelope !== undefined && !hasEnded(envelope)) return envelope;
   }
   return undefined;
-}
-
-/** Returns true if nobody can sign the envelope anymore, and it is not completed. */
-export function hasEnded({ status }: Envelope): boolean {
-  return isTerminal(status ?? '') && status !== 'COMPLETED';
 }

@@ -4,6 +4,7 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import { dueTurns, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NothingToDoError, StoppedError, SupersededError } from '../kernel/errors.ts';
+import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { Concern } from './completeness.ts';
@@ -228,7 +229,7 @@ function recently(
   if (steps !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
     const at = times.lastOf(id, idOf(signer))?.at ?? now;
-    return `${signer.email ?? signer.id ?? 'a signer'} (${durationInWords(Math.max(0, now - at))} ago)`;
+    return `${addressOf(signer)} (${durationInWords(Math.max(0, now - at))} ago)`;
   });
   const text = `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`;
   const hint = 'Nothing was sent. To send another reminder, use a shorter --min-gap.';
@@ -241,7 +242,7 @@ function idOf({ id, email }: Signer): string {
 }
 
 function stoppedBefore(id: string, due: readonly Due[], index: number): StoppedError {
-  const names = (some: readonly Due[]) => some.map(({ signer }) => signer.email ?? signer.id).join(', ');
+  const names = (some: readonly Due[]) => some.map(({ signer }) => addressOf(signer)).join(', ');
   return new StoppedError(
     'INTERRUPTED',
     `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,

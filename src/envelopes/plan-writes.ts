@@ -11,6 +11,7 @@ import {
   ServiceError,
   UsageError,
 } from '../kernel/errors.ts';
+import { nameOf } from '../kernel/text/person.ts';
 import { canBeCanceled, canBeSent, hasDeclined, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, weigh } from './completeness.ts';
@@ -123,7 +124,7 @@ export function cancelAction(
 
 function declined({ id, signers }: Envelope): Refusal {
   const decliner = signers?.find(hasDeclined);
-  const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
+  const by = decliner ? ` by ${nameOf(decliner)}` : '';
   return refusal(
     `${id} was declined${by}. If you cancel it, its status no longer shows that.`,
     'Nothing was changed. Add --even-if-declined to cancel it anyway.',
@@ -131,7 +132,7 @@ function declined({ id, signers }: Envelope): Refusal {
 }
 
 function lostSignatures({ id, signers }: Envelope): Concern[] {
-  const signed = (signers ?? []).filter(hasSigned).map(({ name, email }) => name || email || 'a signer');
+  const signed = (signers ?? []).filter(hasSigned).map(nameOf);
   if (signed.length === 0) return [];
   const text = `${listed(signed)} ${signed.length === 1 ? 'has' : 'have'} already signed ${id}.`;
   const hint = 'Nothing was changed. To cancel it anyway, add --yes.';

@@ -31,6 +31,11 @@ export function isFinal(status: string): boolean {
   return isTerminal(status) && status !== 'DECLINED';
 }
 
+/** Returns true for an envelope that nobody can sign anymore and that is not completed. */
+export function hasEnded({ status }: { status?: string | null | undefined }): boolean {
+  return isTerminal(status ?? '') && status !== 'COMPLETED';
+}
+
 /** Statuses in which signers are asked to sign. */
 export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
 

@@ -1,6 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { replacedBy } from '../envelopes/replace/find-replacement.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { nameOf } from '../kernel/text/person.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import type { LateTurn } from './late-turns.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './usual-times.ts';
@@ -74,14 +75,13 @@ export class AttentionList {
     const decliner = envelope.signers?.find(hasDeclined);
     const at = decliner?.declinedAt ?? envelope.sentAt ?? envelope.createdAt;
     if (this.#now - timeOf(at) > DECLINED_WITHIN_MS) return;
-    const who = decliner?.name ?? decliner?.email;
-    this.#declined.push({ ...named(envelope, at), people: who ? [who] : [] });
+    this.#declined.push({ ...named(envelope, at), people: decliner ? [nameOf(decliner)] : [] });
   }
 }
 
 function named({ id, subject, signers }: Envelope, at: string | null | undefined): NamedEnvelope {
-  const people = (signers ?? []).filter(isPending).map(({ name, email }) => name || email || '');
-  return { id, subject: subject ?? null, people: people.filter((name) => name !== ''), at: at ?? null };
+  const people = (signers ?? []).filter(isPending).map(nameOf);
+  return { id, subject: subject ?? null, people, at: at ?? null };
 }
 
 function firstOf(envelopes: readonly NamedEnvelope[]): AttentionKind {

@@ -1,8 +1,9 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { statusText } from '../../envelopes/commands/envelope-text.ts';
-import { inOrder, mailboxOf, nameOf, namesOf } from '../../envelopes/commands/list-table.ts';
+import { inOrder, namesOf } from '../../envelopes/commands/list-table.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { entryOf } from '../../kernel/json.ts';
+import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { hasOpened, hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';

@@ -1,6 +1,14 @@
 import { METHODS } from '../../api/raw.ts';
 import { entryOf } from '../../kernel/json.ts';
-import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../../kernel/vocabulary.ts';
+import {
+  canBeCanceled,
+  canBeReminded,
+  canBeSent,
+  DOCUMENT_KINDS,
+  ENVELOPE_STATUSES,
+  EVENTS,
+  isInFlight,
+} from '../../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './command-tree.ts';
 import { type CompletionLine, flagNamed, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
@@ -131,10 +139,10 @@ function namedValues(line: CompletionLine, name: string, lookup: Lookup): Comple
 
 /** Statuses in which a command is applicable. The cache may be slightly outdated. */
 const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
-  'envelopes:send': (status) => status === 'DRAFT',
-  'envelopes:remind': (status) => status !== 'DRAFT' && !isTerminal(status),
-  'envelopes:cancel': (status) => !isTerminal(status),
-  'sandbox:sign': (status) => status !== 'DRAFT' && !isTerminal(status),
+  'envelopes:send': canBeSent,
+  'envelopes:remind': canBeReminded,
+  'envelopes:cancel': (status) => canBeCanceled(status, false),
+  'sandbox:sign': isInFlight,
 };
 
 function recents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Completion {

@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
+import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
@@ -12,7 +13,7 @@ import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { replacedBy } from '../replace/find-replacement.ts';
-import { endOf, mailboxOf, nameOf, namesOf } from './list-table.ts';
+import { endOf, namesOf } from './list-table.ts';
 
 /** What this machine or a search knows about an envelope. */
 export interface EnvelopeFacts {
@@ -184,15 +185,11 @@ function signersBlock(envelope: Envelope, terminal: Terminal, now: number): stri
 }
 
 function signerLine(signer: Signer, now: number): string {
-  const who =
-    signer.name && signer.name !== signer.email
-      ? `${signer.name} <${signer.email ?? ''}>`
-      : (signer.email ?? '');
   const role = signer.role ? `, ${signer.role}` : '';
   const done = signer.signedAt ?? signer.declinedAt;
   const when = done ? ` ${relativeTime(done, now)}` : '';
   const why = signer.declineReason ? `: ${signer.declineReason}` : '';
-  return safeLine(`${who}${role}  ${(signer.status ?? 'unknown').toLowerCase()}${when}${why}`);
+  return safeLine(`${mailboxOf(signer)}${role}  ${(signer.status ?? 'unknown').toLowerCase()}${when}${why}`);
 }
 
 function files(envelope: Envelope): [string, string][] {

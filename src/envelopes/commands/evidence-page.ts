@@ -1,6 +1,8 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import { mailboxOf } from '../../kernel/text/person.ts';
+import { hasSigned } from '../../kernel/vocabulary.ts';
 import { exactTime } from '../../output/time.ts';
 import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
@@ -79,11 +81,12 @@ function verdict({ documents, missing, envelope }: EvidenceFacts): Html {
   return html`<div class="verdict ${tone}">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
-function signatureOf({ name, email, status, signedAt, declinedAt }: Signer): string {
-  const who = [name, email && (name ? `(${email})` : email)].filter(Boolean).join(' ') || 'A signer';
+function signatureOf(signer: Signer): string {
+  const { signedAt, declinedAt } = signer;
+  const who = mailboxOf(signer);
   if (signedAt) return `${who} signed on ${exactTime(signedAt)}.`;
   if (declinedAt) return `${who} declined on ${exactTime(declinedAt)}.`;
-  return `${who} ${status === 'SIGNED' ? 'signed' : 'has not signed'}.`;
+  return `${who} ${hasSigned(signer) ? 'signed' : 'has not signed'}.`;
 }
 
 function proofOf(documents: readonly EvidenceDocument[]): string {
@@ -186,8 +189,8 @@ const SOURCES: Readonly<Record<TimelineEntry['source'], string>> = {
 
 function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): Html {
   const named = (email: string | null) => {
-    const name = all.find((signer) => signer.email === email)?.name;
-    return name && email ? `${name} (${email})` : (email ?? '');
+    const signer = all.find((one) => one.email === email);
+    return signer === undefined ? email : mailboxOf(signer);
   };
   const rows = moments.map(({ at, what, who, source, verified }) => {
     const signed = verified === null ? '' : verified ? ', valid signature' : ', signature not checked';

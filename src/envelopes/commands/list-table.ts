@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
+import { nameOf } from '../../kernel/text/person.ts';
 import { hasDeclined, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { statusColor } from '../../output/status.ts';
@@ -98,20 +99,10 @@ export function endOf(envelope: Envelope): string | undefined {
   return status === 'CANCELLED' && typeof cancelledAt === 'string' ? cancelledAt : undefined;
 }
 
-/** Returns `Ada Lovelace <ada@example.com>`, or only the address. */
-export function mailboxOf({ name, email }: Signer): string {
-  return name && email && name !== email ? `${name} <${email}>` : name || email || 'a signer';
-}
-
 /** Lists two names and the number of others. */
 export function namesOf(names: readonly string[]): string {
   const rest = names.length > 2 ? ` and ${names.length - 2} more` : '';
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
-}
-
-/** Returns the signer's name, or otherwise the address. */
-export function nameOf(signer: Signer): string {
-  return signer.name || signer.email || 'a signer';
 }
 
 const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'metadata', 'run'] as const;

@@ -2,8 +2,9 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
+import { hasEnded, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { isSameEnvelope } from '../same-content.ts';
@@ -68,8 +69,7 @@ async function madeBefore(
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {
   const making: ReplaceStep[] = made ? [] : ['make'];
   if (draft) return making;
-  const cancelling: ReplaceStep[] =
-    isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
+  const cancelling: ReplaceStep[] = hasEnded(old) ? [] : ['cancel'];
   const sending: ReplaceStep[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
   return [...making, ...cancelling, ...sending];
 }
@@ -91,7 +91,7 @@ export function refuse(
   const signed = (old.signers ?? []).filter(hasSigned);
   if (signed.length === 0 || evenIfSigned) return;
   throw notPossible(
-    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
+    `${listed(signed.map(nameOf))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
     `To replace it anyway, add --even-if-signed.${draft}`,
   );
 }
@@ -100,7 +100,7 @@ function nothingToChange({ id, status }: Envelope): UsageError {
   return new UsageError(
     `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
     {
-      hint: 'Specify what to change, for example with --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
+      hint: 'Specify what to change, for example with --signer OLD=SIGNER or --subject. If you corrected the template, pass --template.',
     },
   );
 }

@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { addressOf } from '../../kernel/text/person.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
@@ -10,7 +11,7 @@ import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.t
 /** The changes to make in the new envelope. Everything else stays the same. */
 export interface ReplacementChanges {
   templateId?: string | undefined;
-  /** `OLD=MAILBOX`: the signer to replace, by address or ID, and the new signer. */
+  /** `OLD=SIGNER`: the signer to replace, by address or ID, and the new signer. */
   signers?: readonly string[] | undefined;
   added?: readonly string[] | undefined;
   /** Addresses or IDs. */
@@ -123,7 +124,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   const left = new Set((removed ?? []).map((name) => onlySigner(old, name)));
   const both = [...left].find((one) => replaced.has(one));
   if (both)
-    throw new UsageError(`${nameIn(both)} can't be both replaced and removed.`, {
+    throw new UsageError(`${addressOf(both)} can't be both replaced and removed.`, {
       hint: 'Use either --signer or --remove-signer for this signer.',
     });
   const kept = (old.signers ?? []).map((before): SignerChange => {
@@ -142,7 +143,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   return all;
 }
 
-/** Parses OLD=MAILBOX. Both sides may contain an equals sign, so OLD ends where an existing signer does. */
+/** Parses OLD=SIGNER. Both sides may contain an equals sign, so OLD ends where an existing signer does. */
 function parseReplacement(text: string, old: Envelope): { name: string; mailbox: string } {
   const names = (old.signers ?? [])
     .flatMap(({ id, email }) => [id, email])
@@ -153,7 +154,7 @@ function parseReplacement(text: string, old: Envelope): { name: string; mailbox:
   const at = lengths.length > 0 ? Math.max(...lengths) : text.indexOf('=');
   const [name, mailbox] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && mailbox !== '') return { name, mailbox };
-  throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=MAILBOX.`, {
+  throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=SIGNER.`, {
     hint: `Example: --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
   });
 }
@@ -202,8 +203,4 @@ function newSigners(mailboxes: readonly string[], { signingOrder, signers }: Env
     after: signingOrder === 'SEQUENTIAL' ? { order: last + index + 1, ...signer } : signer,
     nameIsAddress,
   }));
-}
-
-function nameIn({ email, id }: Signer): string {
-  return email ?? id ?? 'a signer';
 }

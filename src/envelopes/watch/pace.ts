@@ -1,3 +1,4 @@
+import { backOff } from '../../kernel/back-off.ts';
 import { isRateLimited } from '../../kernel/errors.ts';
 
 export interface PaceOptions {
@@ -52,10 +53,8 @@ export class PollPace {
   /** Returns the pause before the next poll, in ms. */
   next(now: number): number {
     const { intervalMs, quietMs = intervalMs, random } = this.#options;
-    const away = Math.min(
-      intervalMs * 2 ** Math.min(this.#failures, 6),
-      Math.max(MAX_OUTAGE_PAUSE_MS, intervalMs),
-    );
+    const longestMs = Math.max(MAX_OUTAGE_PAUSE_MS, intervalMs);
+    const away = backOff(this.#failures, { firstMs: intervalMs, longestMs });
     const calm = Math.min(
       intervalMs * PAUSE_GROWTH ** Math.min(Math.max(0, this.#quiet - QUIET_POLLS), 60),
       Math.max(quietMs, intervalMs),

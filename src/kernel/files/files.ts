@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type BackOff, backOff } from '../back-off.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
@@ -15,7 +16,7 @@ const SYSTEM: System = { platform: process.platform, clock: systemClock, rename 
 /** Error codes on Windows for a file that an editor or a virus scanner has briefly opened. */
 const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
 const RETRY_TIMEOUT_MS = 5_000;
-const MAX_PAUSE_MS = 200;
+const RETRY_DELAY: BackOff = { firstMs: 10, longestMs: 200 };
 
 /**
  * Replaces a file so that a reader sees either the old or the new text, never a part of it. Writes a temporary file next to it,
@@ -51,12 +52,13 @@ export async function replaceAtomic(
 /** Runs `work`. On Windows, retries for some seconds while another program has the file open. */
 export async function retryWhileInUse<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
   let waited = 0;
-  for (let pause = 10; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+  for (let failures = 0; ; failures++) {
     try {
       return await work();
     } catch (error) {
       const isBusy = system.platform === 'win32' && IN_USE.includes(codeOf(error) ?? '');
       if (!isBusy || waited >= RETRY_TIMEOUT_MS) throw error;
+      const pause = backOff(failures, RETRY_DELAY);
       await system.clock.sleep(pause);
       waited += pause;
     }

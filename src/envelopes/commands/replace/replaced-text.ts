@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
+import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
@@ -50,7 +51,7 @@ export function notesOn(
 function signedLines({ signers, id }: Envelope): string[] {
   const signed = (signers ?? []).filter(hasSigned);
   if (signed.length === 0) return [];
-  const names = signed.map(({ name, email }) => name || email || 'a signer');
+  const names = signed.map(nameOf);
   return [`${listed(names)} ${names.length === 1 ? 'has' : 'have'} signed ${id}, and must sign again.`];
 }
 
@@ -87,9 +88,9 @@ function signerLines({ before, after }: SignerChange): string[] {
   return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
 }
 
-function party({ name, email, role }: Signer | SignerInput): string {
-  const who = name && name !== email ? `${name} <${email ?? ''}>` : (email ?? '');
-  return role ? `${who}, ${role}` : who;
+function party(signer: Signer | SignerInput): string {
+  const who = mailboxOf(signer);
+  return signer.role ? `${who}, ${signer.role}` : who;
 }
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
@@ -128,7 +129,7 @@ export function renderReplaced(
     const color = statusColor(status);
     return color ? terminal.style(color, status) : status;
   };
-  const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
+  const people = (made.signers ?? []).map(nameOf);
   const isDraft = made.status === 'DRAFT';
   const head = isDraft
     ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
