@@ -98,7 +98,7 @@ export class ListComparison {
     if (this.#total === undefined || this.#seen.size === this.#total) return;
     const { items, total } = await this.#client.envelopes.page(1, { signal });
     this.#take(items, total);
-    this.#extra = (this.#total ?? this.#seen.size) - this.#seen.size;
+    this.#extra = this.#total - this.#seen.size;
   }
 
   #take(items: readonly Envelope[], total: number | undefined): void {
