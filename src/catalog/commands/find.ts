@@ -25,7 +25,7 @@ export default class Find extends EsignCommand {
   static override examples = [
     '<%= config.bin %> find lukasz',
     '<%= config.bin %> find rehor 1377',
-    '<%= config.bin %> find lukasz@example.com --status SENT,IN_PROGRESS',
+    '<%= config.bin %> find lukasz@example.com --status open',
     '<%= config.bin %> find contract 1377 -q',
     '<%= config.bin %> find lukasz --run last',
   ];

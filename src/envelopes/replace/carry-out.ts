@@ -112,6 +112,9 @@ async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext):
   const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
   const created = await createEnvelope(client, createBody(input, requestId), options);
   refuseUnrelated(created, old, requestId);
+  // The request ID stands for template and signers; the other process may have set other texts.
+  if (created.by === 'earlier' && !isSameEnvelope(await whole(client, created.envelope, signal), input))
+    throw alreadyReplacedError(old, created.envelope);
   return created;
 }
 

@@ -13,7 +13,7 @@ export default class SandboxDecline extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: textFlag('EMAIL|ID', 'signer to decline as (default: the next signer)'),
+    signer: textFlag('ID|EMAIL', 'signer to decline as (default: the next signer)'),
     reason: Flags.string({ description: 'reason', default: 'Declined in the sandbox', helpValue: 'TEXT' }),
   };
 

@@ -19,7 +19,7 @@ export default class SandboxSign extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: textFlag('EMAIL|ID', 'signer to sign as (default: the next signer)', { exclusive: ['all'] }),
+    signer: textFlag('ID|EMAIL', 'signer to sign as (default: the next signer)', { exclusive: ['all'] }),
     quiet: booleanFlag('print only the envelope ID', { char: 'q', exclusive: ['json'] }),
     all: booleanFlag('sign as everyone who has not signed yet, in order'),
     value: repeatedTextFlag('FIELD=TEXT', 'value for a field; can be repeated (default: made-up values)'),

@@ -12,7 +12,7 @@ export default class SandboxView extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: textFlag('EMAIL|ID', 'signer to open it as (default: the next signer)'),
+    signer: textFlag('ID|EMAIL', 'signer to open it as (default: the next signer)'),
   };
 
   async run(): Promise<void> {
