@@ -18,7 +18,7 @@ interface World {
   metadata: 'shown' | 'null' | 'empty' | 'missing';
   counts: boolean;
   count: number;
-  /** Before each page: so many envelopes are deleted, from this place on, or created. */
+  /** Before each page, a number of envelopes is deleted, from this place on, or created. */
   changes: readonly { delete: number; at: number; create: number }[];
   /** The walk is for envelopes that were created since this one. */
   since: number;

@@ -80,7 +80,7 @@ export class ListComparison {
     if (orderOf(first.items) === 'unknown' || since > serviceClock.now()) onPage(first);
     else for await (const _ of recentItems(this.#client, () => since, { signal, first, onPage }));
     if (this.#wasReset || since > serviceClock.now()) return false;
-    // Without a count, the newest items are enough if the list goes on with known ones.
+    // Without a count, the newest items are enough if known ones follow.
     return this.#total === undefined
       ? orderOf(first.items) === 'newest-first' && this.#hasKnown
       : this.#isComplete();
