@@ -13,7 +13,7 @@ const ENOUGH = 200;
 const READ_SINGLY = 10;
 
 /** Returns the latest envelopes, newest first, with the signers of those that the limits above allow. */
-export async function recentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
+export async function readRecentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = () => client.serviceClock.now() - DAYS * 86_400_000;
   for await (const envelope of client.envelopes.recent(since, signal)) {

@@ -143,9 +143,9 @@ export class Session {
    * only checks, and logs nothing.
    */
   async openGate(dryRun?: AbortSignal): Promise<OpenGate> {
-    const { gateOf } = await import('./command-gate.ts');
+    const { createGate } = await import('./command-gate.ts');
     const { confirm } = this.#flags;
-    return gateOf(await this.settings(), this, {
+    return createGate(await this.settings(), this, {
       terminal: this.#terminal,
       command: this.#invocation.command,
       confirm,

@@ -7,7 +7,7 @@ import { startSpinner } from '../../../output/spinner.ts';
 import type { Context } from '../../../session/context.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../completeness.ts';
-import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../composition.ts';
+import { inTurn, lastSigners, readRecentEnvelopes, rolesIn } from '../../composition.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './created-text.ts';
@@ -74,7 +74,7 @@ async function loadSuggestions(
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
       // Suggestions are optional: a key that can't read envelopes or a slow list must not fail the command.
-      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
+      readRecentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
     return { templates, recent };
