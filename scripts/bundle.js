@@ -270,12 +270,12 @@ export async function helpPages() {
   process.env.OCLIF_COLUMNS = '80';
   process.env.NO_COLOR = '1';
   const { Config } = await import('@oclif/core/config');
-  const { default: Help } = await import('../dist/program/help.js');
+  const { default: Help, HELP_TOPICS } = await import('../dist/program/help.js');
   const { commandIDs, topics } = await Config.load({ root });
   const folder = join(root, 'dist/help');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const ids = [...commandIDs, ...topics.map((topic) => topic.name), ''];
+  const ids = [...commandIDs, ...topics.map((topic) => topic.name), ...Object.keys(HELP_TOPICS), ''];
   for (const id of ids) {
     const words = id === '' ? [] : id.split(':');
     let page = '';

@@ -1,11 +1,11 @@
 import { BadResponseError, NoApiError, ServiceError } from '../kernel/errors.ts';
 import type { SendRequest } from './http.ts';
 
+/** The beginning of all routes (API document). The controls of a sandbox have others. */
+export const ROUTES = '/esign/';
 /** A list that every account has, even if it is empty. */
 const LIST = '/esign/templates';
 const LISTS = /^\/esign\/(?:envelopes|templates)(?:\?|$)/;
-/** Paths of the API. The controls of a sandbox have others. */
-const API = '/esign/';
 
 /**
  * Distinguishes a base URL without the API from a missing ID: both get a 404. Unless something was found before, a 404 is
@@ -20,7 +20,7 @@ export function withApiCheck(send: SendRequest, baseUrl: string): SendRequest {
       exists = Promise.resolve(true);
       return response;
     } catch (error) {
-      if (!isMissing(error) || !request.path.startsWith(API)) throw error;
+      if (!isMissing(error) || !request.path.startsWith(ROUTES)) throw error;
       const isList = request.method === 'GET' && LISTS.test(request.path);
       exists ??= isList ? Promise.resolve(false) : hasList(send, request.signal);
       if (await exists) throw error;

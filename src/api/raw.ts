@@ -1,6 +1,8 @@
-import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous, isNotFound, ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import type { Method, SendRequest } from './http.ts';
+import { ROUTES } from './no-api.ts';
 import { type ApiPage, eachPage } from './pages.ts';
 import type { RawResponse } from './response.ts';
 
@@ -89,8 +91,18 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
     await send({ method, path: callTarget(call), bodyText, signal, onResponse });
     return text;
   } catch (error) {
+    if (isNotFound(error)) throw withRouteHint(error, call);
     throw isWrite(method) ? asUnknownOutcome(error, call) : error;
   }
+}
+
+/** Adds the most likely reason for a 404: the API's routes begin with /esign. */
+function withRouteHint(error: ServiceError, call: RawCall): ServiceError {
+  const target = callTarget(call);
+  if (target.startsWith(ROUTES)) return error;
+  const meant = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
+  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${meant}\`?`;
+  return new ServiceError(error.code, error.message, { status: error.status, details: error.details, hint });
 }
 
 function asUnknownOutcome(error: unknown, call: RawCall): unknown {

@@ -23,7 +23,7 @@ export const EXIT = {
 } as const;
 
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
-  [EXIT.ok]: 'done',
+  [EXIT.ok]: 'success',
   [EXIT.unexpected]: 'unexpected error',
   [EXIT.usage]: 'invalid flags, arguments, files, or settings; nothing was sent',
   [EXIT.auth]: 'API key refused or missing',
@@ -32,7 +32,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.validation]: 'refused by the service as invalid',
   [EXIT.limited]: 'rate limit or quota exceeded',
   [EXIT.unreachable]: 'service unreachable; a write may have happened',
-  [EXIT.storage]: 'storage error, or a checksum, seal, or signature is invalid',
+  [EXIT.storage]: 'storage error, or an invalid checksum, seal, or signature',
   [EXIT.partial]: 'some items failed or were not started',
   [EXIT.unexpectedStatus]: 'an envelope ended in an unexpected status',
   [EXIT.waitTimeout]: 'timed out while waiting',

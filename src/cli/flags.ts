@@ -135,7 +135,7 @@ export const confirmFlag = textFlag('NAME', 'profile name, to confirm writes if 
 });
 export const dryRunFlag = booleanFlag('show what would be done, without doing it');
 
-export const missingRolesFlag = booleanFlag('continue even if a role in the template has no signer', {
+export const missingRolesFlag = booleanFlag('continue even if a role has no signer', {
   default: false,
 });
 

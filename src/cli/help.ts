@@ -1,11 +1,13 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
+import { entryOf } from '../kernel/json.ts';
 import { wordList } from '../kernel/text/word-list.ts';
+import { HELP_TOPICS, SHARED_GROUPS, sharedFlagsLine } from './help-topics.ts';
 
-/** Flag groups in the order of the help text. Common flags come last. */
-const GROUPS =
-  wordList(`SIGNER EMAIL FILE WEBHOOK ADDRESS SIGNATURE SEAL PACE SERVICE FILTER OUTPUT KEY STORAGE GUARD
-  GLOBAL`);
+export { HELP_TOPICS };
+
+/** Flag groups in the order of the help text. */
+const GROUPS = wordList(`SIGNER EMAIL FILE WEBHOOK ADDRESS SIGNATURE SEAL SERVICE KEY STORAGE GUARD`);
 
 /** Prints the help of a command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {
@@ -38,8 +40,10 @@ class EsignCommandHelp extends CommandHelp {
       .join('\n');
   }
 
+  /** Leaves out the flags that many commands share. */
   protected override groupFlags(flags: Command.Flag.Any[]): ReturnType<CommandHelp['groupFlags']> {
-    const { mainFlags, flagGroups } = super.groupFlags(flags.map(withDefault));
+    const own = flags.filter(({ helpGroup = '' }) => !SHARED_GROUPS.includes(helpGroup));
+    const { mainFlags, flagGroups } = super.groupFlags(own.map(withDefault));
     const rank = (group: string) => (GROUPS.includes(group) ? GROUPS.indexOf(group) : -1);
     const sorted = Object.entries(flagGroups).sort(([a], [b]) => rank(a) - rank(b));
     return { mainFlags, flagGroups: Object.fromEntries(sorted) };
@@ -49,8 +53,26 @@ class EsignCommandHelp extends CommandHelp {
     const sections = super.sections();
     const order = ['USAGE', 'DESCRIPTION', 'EXAMPLES', 'ARGUMENTS', 'FLAGS'];
     const rank = (header: string) => (order.includes(header) ? order.indexOf(header) : order.length);
-    return sections.sort((a, b) => rank(a.header) - rank(b.header));
+    const shared = () => this.wrap(sharedFlagsLine(Object.values(this.command.flags)));
+    return [
+      ...sections.sort((a, b) => rank(a.header) - rank(b.header)),
+      { header: 'SHARED FLAGS', generate: shared },
+    ];
   }
+
+  /** Returns the rows of the flags in a group. */
+  rowsOf(group: string): string {
+    const all = Object.values(this.command.flags);
+    const flags = all.filter(({ helpGroup }) => helpGroup === group).map(withDefault);
+    const [, ...rows] = this.section('', this.flags(flags.sort(shortFirst)) ?? []).split('\n');
+    return rows.join('\n');
+  }
+}
+
+/** Sorts flags by name, those with a letter first. */
+function shortFirst(a: Command.Flag.Any, b: Command.Flag.Any): number {
+  const rank = ({ char, name }: Command.Flag.Any) => `${char === undefined ? 1 : 0}${name}`;
+  return rank(a) < rank(b) ? -1 : 1;
 }
 
 /** Moves the default to the end of the description, where it is for all other flags. */
@@ -61,27 +83,45 @@ function withDefault(flag: Command.Flag.Any): Command.Flag.Any {
   return { ...flag, default: undefined, description: `${flag.description} (default ${shown})` };
 }
 
-const START = `Try the demo:       esign demo
-Start a sandbox:    esign sandbox start
-Use your account:   esign profiles add NAME --base-url URL
-Send a contract:    esign envelopes create --template ID --signer a@b.c --send
-Fix your setup:     esign doctor`;
+/** The help of the program, which fits on a terminal with 24 lines. */
+const ROOT = `Send documents for signature, follow up, and download the signed PDFs.
 
-/** The width of the widest line including its indent, in columns. */
-const START_WIDTH = 80;
+EVERY DAY
+  demo       see it all work, in 10 seconds and without an account
+  templates  see what you can send
+  envelopes  create, send, get, remind, replace, cancel, watch, and download
+  bulk       send one envelope for each row of an Excel or CSV file
+  find       look up a person, an address, or a number
+  late       see who is overdue
+  listen     receive webhooks on this machine
+  doctor     check your setup
+  profiles   add, show, and select accounts
 
-/** Prints the help of the program: its commands, and where to start. */
+MORE
+  report, log          what needs attention; what was sent from this machine
+  sandbox, events      a private copy of the service; received webhooks
+  documents, api       verify PDFs offline; call the API directly
+  mcp, autocomplete    for AI assistants; for your shell
+
+Use your account:  esign profiles add NAME --base-url URL
+Help:              esign COMMAND --help
+                   esign help ${Object.keys(HELP_TOPICS).join('|')}`;
+
+/** Prints the help of the program, of a command, or of a topic. */
 export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
-  override formatRoot(): string {
-    // The build writes the help pages, so they must not contain facts about the build machine.
-    const root = super.formatRoot().replace(this.config.userAgent, `esign ${this.config.version}`);
-    const isNarrow = this.opts.maxWidth < START_WIDTH;
-    const start = isNarrow ? START.replaceAll(/: +/g, ':\n  ') : START;
-    const [first = '', ...rest] = root.split('\n');
-    const head = isNarrow ? this.wrap(first) : first;
-    return `${[head, ...rest].join('\n')}\n\n${this.section('START HERE', start)}`;
+  override async showHelp(words: string[]): Promise<void> {
+    const page = entryOf(HELP_TOPICS, words.find((word) => !word.startsWith('-')) ?? '');
+    if (page === undefined) return super.showHelp(words);
+    // `find` has all the flags that commands share.
+    const find = this.config.findCommand('find', { must: true });
+    const shared = new EsignCommandHelp(find, this.config, this.opts);
+    this.log(page((group) => shared.rowsOf(group)));
+  }
+
+  override showRootHelp(): Promise<void> {
+    return Promise.resolve(this.log(ROOT));
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
+import { carryOut } from '../../src/envelopes/replace/carry-out.ts';
+import { planReplacement } from '../../src/envelopes/replace/plan-replacement.ts';
 import { memoryOf } from '../support/recording.ts';
 import {
   askedBy,
@@ -44,6 +46,20 @@ const runWith = (client: Client, id: string, evenIfSigned = false) =>
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
 describe('events during a replacement', () => {
+  it('refuses other changes if another process was first, and leaves its envelope alone', async () => {
+    const { id } = await wrongOne(rig, 'SENT');
+    const requests = ['First', 'Second'].map((subject) => requestFor(id, { changes: { subject } }));
+    const [first = requestFor(id), second = requestFor(id)] = requests;
+    const plan = await planReplacement(rig.client, second, rig.memory);
+    await replaceOnce(rig, first);
+    await expect(carryOut(plan, second, rig).next()).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('was already replaced by') as unknown,
+    });
+    const made = await madeFor(rig, await rig.client.envelopes.get(id));
+    expect(made).toMatchObject([{ status: 'SENT', subject: 'First' }]);
+  });
+
   it("doesn't cancel the old one if somebody signs, and continues with --even-if-signed", async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
@@ -223,11 +239,11 @@ describe('two machines that replace the same envelope', () => {
 describe('a lagging list', () => {
   /** Shows nothing new in this many reads. */
   const lagging = (looks: number): Client => {
-    const { recent } = rig.client.envelopes;
+    const { envelopes } = rig.client;
     let count = 0;
-    const later = (since: () => number) =>
-      ++count > looks ? recent(since) : recent(() => Number.POSITIVE_INFINITY);
-    return { ...rig.client, envelopes: { ...rig.client.envelopes, recent: later } };
+    const page: typeof envelopes.page = async (...request) =>
+      ++count > looks ? envelopes.page(...request) : { items: [], totalPages: 1 };
+    return { ...rig.client, envelopes: { ...envelopes, page } };
   };
 
   it("doesn't hide envelopes in the local record", async () => {

@@ -201,9 +201,9 @@ describe('the replacement of an envelope', () => {
     ['used twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
     ["ada@example.com can't be both", { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
     ['have no signers', { removed: ['signer_1', 'signer_2', 'signer_3', 'signer_4'] }],
-    ['must be OLD=MAILBOX', { signers: [' =a@b.c'] }],
-    ['must be OLD=MAILBOX', { signers: ['=a@b.c'] }],
-    ['must be OLD=MAILBOX', { signers: ['ada@example.com='] }],
+    ['must be OLD=SIGNER', { signers: [' =a@b.c'] }],
+    ['must be OLD=SIGNER', { signers: ['=a@b.c'] }],
+    ['must be OLD=SIGNER', { signers: ['ada@example.com='] }],
     ['have 21 signers', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
   ])('is refused: %s', (text, changes) => {
     expect(() => wanted(changes)).toThrow(text);

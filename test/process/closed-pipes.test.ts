@@ -42,7 +42,7 @@ async function openedForStatus({ method, path, query, body }: SeenRequest): Prom
   const [, id, action] = /envelopes(?:\/(\w+))?(?:\/(\w+))?$/.exec(path) ?? [];
   if (path.includes('/templates')) return [200, { data: { id: 'tmpl_1', name: 'NDA', fields: [] } }];
   if (method === 'GET' && id === undefined) return [200, pageOf(Number(query.get('page')))];
-  if (method === 'GET') return [200, { data: { id, status: 'DRAFT', signers: [] } }];
+  if (method === 'GET') return [200, { data: { id, status: 'SENT', signers: [] } }];
   if (free-- <= 0) while (!existsSync(closed)) await sleep(5);
   const wanted = parseJson(body || '{}');
   const made = isRecord(wanted) && id === undefined ? { ...wanted, id: 'env_new' } : { id };

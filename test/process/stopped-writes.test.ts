@@ -25,9 +25,10 @@ const create = (deal: string, ...args: string[]) =>
     .concat(args);
 const envelopesOf = (deal: string) =>
   [...service.envelopes.values()].filter(({ metadata }) => isRecord(metadata) && metadata.deal === deal);
-const draft = () => {
+const draft = () => stored('DRAFT');
+const stored = (status: string) => {
   const id = `env_${service.envelopes.size + 1}`;
-  service.envelopes.set(id, { id, status: 'DRAFT', signers: [{ id: 'signer_1', email: 'ada@example.com' }] });
+  service.envelopes.set(id, { id, status, signers: [{ id: 'signer_1', email: 'ada@example.com' }] });
   return id;
 };
 
@@ -201,7 +202,7 @@ describe('a stopped action', () => {
   );
 
   it('reports an unknown outcome for remind, and a command that emails nobody twice', async () => {
-    const id = draft();
+    const id = stored('SENT');
     const mails = () => service.server.seen.filter(({ path }) => path.endsWith(`${id}/remind`)).length;
     service.hold(ACTION);
     const settled = await stopped(['envelopes', 'remind', id]);

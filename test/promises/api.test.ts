@@ -57,6 +57,22 @@ const api = (args: string[], input?: string) =>
   home.run(argv`api ${args}`, { env: service.env, ...(input === undefined ? {} : { input }) });
 const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
 
+describe('a path that is no route', () => {
+  it('gets the route that it probably means', async () => {
+    await home.sandbox();
+    const { hint, next, exitCode } = reportedError(
+      await home.run(argv`api /envelopes -q status=SENT --json`),
+    );
+    expect([hint, exitCode]).toEqual([`Did you mean \`${String(next)}\`?`, 4]);
+    expect(next).toEqual(["esign api GET '/esign/envelopes?status=SENT'"]);
+    expect((await home.run(argv`api GET /esign/envelopes?status=SENT`)).code).toBe(0);
+    expect(reportedError(await home.run(argv`api POST /envelopes --json`))).toMatchObject({
+      next: [],
+      outcome: 'none',
+    });
+  });
+});
+
 describe('esign api', () => {
   it('prints the response as received: order, digits, unknown fields; nothing in it is executed', async () => {
     const { stdout, stderr, code } = await api(['exact']);

@@ -312,7 +312,7 @@ describe('a usage error', () => {
     [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
     [['envelopes', 'create', '--signing-order', 'seq'], /one of sequential, parallel, not seq\./],
     [['sandbox', 'sign'], /^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/],
-    [['--profile'], /unknown command/i],
+    [['--bogus'], /Unknown flag --bogus/],
   ])('exits with 2 and prints nothing to stdout: %j', async (args, says) => {
     const finished = await home.run(args);
     expect([finished.code, finished.stdout]).toEqual([2, '']);

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
@@ -11,6 +12,7 @@ import { openScreen } from '../support/pty.ts';
 const home = new Home();
 afterAll(() => home.close());
 const all = await commands();
+const described = Object.entries(readCommandTree(join(import.meta.dirname, '../..')).commands);
 const stdoutOf = async (line: string) => (await home.run(line.split(' '))).stdout;
 const keysOf = (value: unknown) => (isRecord(value) ? Object.keys(value) : []);
 
@@ -39,6 +41,62 @@ describe('help and version', () => {
       .map((line) => widthOf(line));
     expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
     expect(Math.max(...widths)).toBeGreaterThan(columns - 20);
+  });
+});
+
+describe('help', () => {
+  it('fits on a terminal with 24 lines, and names every command people use', async () => {
+    const root = await stdoutOf('--help');
+    expect(root.trimEnd().split('\n').length).toBeLessThanOrEqual(22);
+    const [daily = '', more = ''] = root.split('MORE');
+    const words = (text: string) => text.split(/\W+/);
+    expect(words(daily)).toEqual(
+      expect.arrayContaining('demo templates envelopes bulk find late listen doctor profiles'.split(' ')),
+    );
+    const topics = all.map(([id]) => id.split(':')[0] ?? '');
+    expect(words(daily + more)).toEqual(expect.arrayContaining([...new Set(topics)]));
+  });
+
+  it.each(['flags', 'filters', 'environment', 'exit-codes'])('has the topic %s', async (topic) => {
+    const page = await stdoutOf(`help ${topic}`);
+    expect(page).toBe(await stdoutOf(`${topic} --help`));
+    expect(await stdoutOf('help')).toContain(topic);
+  });
+
+  it.each(described)('has one line for the flags that commands share: %s', async (id, { flags }) => {
+    const page = await stdoutOf(`${id.replaceAll(':', ' ')} --help`);
+    expect(page).toContain('see `esign help flags`');
+    expect(page).not.toMatch(/^ +--(no-wait|expiring-in)\b/m);
+    const shared = ['FILTER', 'OUTPUT', 'GLOBAL'];
+    const topic = await stdoutOf('help flags');
+    for (const { name, helpGroup = '' } of Object.values(flags))
+      expect(shared.includes(helpGroup) ? topic : page, name).toMatch(new RegExp(`--(\\[no-\\])?${name}\\b`));
+  });
+
+  it('has a page with every environment variable that the program reads', async () => {
+    const source = join(import.meta.dirname, '../../src');
+    const files = (await readdir(source, { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const read = new Set<string>();
+    for (const file of files)
+      for (const [, name = ''] of (await readFile(join(source, file), 'utf8')).matchAll(
+        /env\.(ESIGN_[A-Z_]+)/g,
+      ))
+        read.add(name);
+    // Set by esign for the programs that it starts, or internal.
+    for (const name of ['ESIGN_SANDBOX_URL', 'ESIGN_CONTENT_TYPE', 'ESIGN_STOP_WITH_STDIN'])
+      read.delete(name);
+    const page = await stdoutOf('help environment');
+    expect([...read].filter((name) => !page.includes(name))).toEqual([]);
+    expect(page).toContain('ESIGN_API_KEY');
+  });
+
+  it.each(described)('has an example that works in bash, zsh, and PowerShell: %s', (_, { examples }) => {
+    const portable = /^(?:[\w./:=@+-]+|(?:[\w.@-]+=)?(?:'[^'"]*'|"[^"$`\\!]*"))$/;
+    const isPortable = (line: string) =>
+      line.length <= 76 &&
+      (line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []).every((one) => portable.test(one));
+    const lines = [examples].flat().map((one) => String(one).replaceAll('<%= config.bin %>', 'esign'));
+    expect(lines[0]).toSatisfy(isPortable);
   });
 });
 
@@ -91,6 +149,9 @@ describe('a word from another tool', () => {
     ['envelope ls --help', 'envelopes list --help'],
     ['template show --help', 'templates get --help'],
     ['login --help', 'profiles add --help'],
+    ['get --help', 'envelopes get --help'],
+    ['list --help', 'envelopes list --help'],
+    ['search --help', 'find --help'],
     ['help whoami', 'profiles show --help'],
   ])('runs our command: %s', async (line, ours) => {
     expect(await stdoutOf(line)).toBe(await stdoutOf(ours));
@@ -102,10 +163,21 @@ describe('a word from another tool', () => {
     ['completion bash', 'autocomplete'],
     ['envelopes sned', 'envelopes send'],
     ['templates lst', 'templates list'],
+    ['remind env_1', 'envelopes remind env_1`'],
+    ['void env_1 --reason x', 'envelopes cancel env_1 --reason x`'],
+    ['envelopes edit env_1', 'envelopes replace env_1`'],
   ])('gets a suggestion: %s', async (line, suggested) => {
     const { code, stderr } = await home.run(line.split(' '));
     expect([code, stderr]).toEqual([2, expect.stringContaining(`esign ${suggested}`) as unknown]);
   });
+
+  it.each(['foo', 'xyz', 'abc', 'make-coffee'])(
+    'is not answered with an unrelated command: %s',
+    async (word) => {
+      const { code, stderr } = await home.run([word]);
+      expect([code, stderr]).toEqual([2, `Error: Unknown command "${word}".\nSee \`esign --help\`.\n`]);
+    },
+  );
 
   it.each(['envelopes seen', 'sen', 'see', 'show', 'look', 'open'])(
     'for reading never suggests a command that emails or deletes: %s',

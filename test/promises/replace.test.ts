@@ -154,7 +154,7 @@ describe('envelopes replace', () => {
       ['--signer', 'eve@example.com=ada@example.com'],
       'eve@example.com is not a signer',
     ],
-    ['a missing pair', ['--signer', 'ada@example.com'], 'OLD=MAILBOX'],
+    ['a missing pair', ['--signer', 'ada@example.com'], 'OLD=SIGNER'],
     ['an invalid address', ['--signer', 'adda@example.com=ada'], 'not an email address'],
     [
       'no remaining signer',

@@ -2,13 +2,13 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/select.ts';
+import type { Selection } from '../../catalog/selection.ts';
 import { momentOf } from '../../cli/flags.ts';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { fetchInto } from '../../documents/commands/run-download.ts';
-import { knownSigners } from '../../documents/commands/signers.ts';
-import { targetsOfIds } from '../../documents/download/targets.ts';
+import { readKnownSigners } from '../../documents/commands/signers.ts';
+import { findTargetsById } from '../../documents/download/targets.ts';
 import { historyReader } from '../../envelopes/commands/get-history.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -175,7 +175,7 @@ function documentTools(context: Context): Tool[] {
       }),
       hints: { ...READ_ONLY_HINTS, openWorldHint: false },
       run: async ({ paths, requireSeal }) => {
-        const options = { known: await knownSigners({}, context.session), requireSeal, signal };
+        const options = { known: await readKnownSigners({}, context.session), requireSeal, signal };
         return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
       },
     }),
@@ -207,7 +207,7 @@ function documentTools(context: Context): Tool[] {
           signal,
         };
         const data = [];
-        const targets = await targetsOfIds([envelopeId], options);
+        const targets = await findTargetsById([envelopeId], options);
         for await (const { result, seal, problem } of fetchInto(targets, flags, context))
           data.push({ ...result, seal, problem });
         return { data };

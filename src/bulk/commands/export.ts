@@ -34,9 +34,9 @@ export default class BulkExport extends EsignCommand {
   static override description =
     'With --into, prints your source file as CSV in UTF-8 with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Cells, columns, and their order stay the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10.';
   static override examples = [
-    '<%= config.bin %> bulk export > results.csv',
-    '<%= config.bin %> bulk export run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk export --into people.csv -o status.csv',
+    '<%= config.bin %> bulk export run-20261121-093012345-4f2a',
+    '<%= config.bin %> bulk export > results.csv',
     '<%= config.bin %> bulk export --into people.csv --failed -o fix-these.csv',
     '<%= config.bin %> bulk export --json | jq -r ".[] | select(.ok) | .envelopeId"',
   ];

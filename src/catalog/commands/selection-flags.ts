@@ -14,7 +14,7 @@ import { readPairList } from '../../cli/input/pairs.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { folded, wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../../session/context.ts';
-import type { Selection } from '../select.ts';
+import type { Selection } from '../selection.ts';
 
 /** The argument of commands that act on envelopes, given by ID or by run. */
 export const idsOrRun = {
@@ -38,7 +38,7 @@ export function allFlag(description: string) {
 export const selectionFlags = inGroup('FILTER', {
   status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
   template: textFlag('ID|NAME', 'only envelopes from this template'),
-  signer: textFlag('EMAIL', 'only envelopes with a signer whose address or name contains this text'),
+  signer: textFlag('TEXT', 'only envelopes with a signer whose address or name contains this text'),
   since: sinceFlag({ description: 'only envelopes created since this time', helpValue: '7d|DATE' }),
   'older-than': sinceFlag({ description: 'only envelopes created before this time', helpValue: '14d|DATE' }),
   'expiring-in': durationFlag('3d', 'only SENT or IN_PROGRESS envelopes that expire within this time'),

@@ -1,13 +1,21 @@
 import { entryOf } from '../../kernel/json.ts';
 import { isTypo, nearest } from '../../kernel/text/nearest.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
 
-/** Commands by the names that other tools use for them. */
+/** Commands by the words that people try first. Those that send anything are only suggested (ALIASES). */
 const HIDDEN_ALIASES: Readonly<Record<string, readonly string[]>> = {
   login: ['profiles', 'add'],
   whoami: ['profiles', 'show'],
+  list: ['envelopes', 'list'],
+  ls: ['envelopes', 'list'],
+  get: ['envelopes', 'get'],
+  show: ['envelopes', 'get'],
+  watch: ['envelopes', 'watch'],
+  download: ['envelopes', 'download'],
+  search: ['find'],
 };
 
 /** Verbs used by other tools, with the equivalent verbs of esign. */
@@ -64,18 +72,17 @@ function separated(words: readonly string[]): string[] {
 
 /** Words that users try, by the command they mean. A single word may also follow `envelopes`. */
 const ALIASES = aliasTable({
-  'envelopes list': 'list, ls, all',
-  'envelopes get ID': 'get, show, view, read, see, seen, open, check, info, describe',
+  'envelopes list': 'all',
+  'envelopes get ID': 'view, read, see, seen, open, check, info, describe',
   'envelopes get ID --history': 'history',
   report: 'status, stats',
-  'envelopes watch ID': 'wait, watch',
-  'envelopes download ID': 'download, pull, pdf',
+  'envelopes watch ID': 'wait',
+  'envelopes download ID': 'pull, pdf',
   'envelopes create': 'new, add, create, make',
-  'envelopes create --send': 'send',
+  'envelopes send ID': 'send',
   'envelopes replace ID': 'edit, update, fix, correct, change, replace',
   'envelopes remind ID': 'remind, resend, nudge',
   'envelopes cancel ID': 'cancel, void, delete, remove, rm, revoke',
-  'find TEXT': 'search',
   'sandbox sign ID': 'sign',
   doctor: 'sandbox status',
   listen: 'webhook, webhooks, tunnel',
@@ -98,6 +105,16 @@ function aliasTable(wordsByTarget: Readonly<Record<string, string>>): ReadonlyMa
     Object.entries(wordsByTarget).flatMap(([target, words]) =>
       words.split(', ').map((word) => [word, target]),
     ),
+  );
+}
+
+/** Returns the command with the arguments in place of its placeholder. */
+export function withArguments(target: string, given: readonly string[]): string {
+  if (given.length === 0) return command(...target.split(' '));
+  const words = target.split(' ');
+  const at = words.findIndex((word) => /^[A-Z]+$/.test(word));
+  return command(
+    ...(at < 0 ? [...words, ...given] : [...words.slice(0, at), ...given, ...words.slice(at + 1)]),
   );
 }
 

@@ -4,7 +4,7 @@ import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { UnknownFlagError } from '../input/unknown-flag.ts';
-import { suggestCommand } from './aliases.ts';
+import { suggestCommand, withArguments } from './aliases.ts';
 import { removedFlag } from './removed.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
@@ -23,6 +23,7 @@ export function translate(error: unknown, config: Config | undefined, argv: read
     return unknownCommand(
       commandNotFound,
       config.commands.map((command) => command.id),
+      argv,
     );
   if (!('oclif' in error)) return error;
   const id = commandId(config, argv);
@@ -34,8 +35,9 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   return new UsageError(cleanMessage(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
-/** Returns the error for an unknown command, with a suggestion if one is similar enough. */
-export function unknownCommand(id: string, ids: readonly string[]): UsageError {
+/** Returns the error for an unknown command, with a suggestion if one is similar enough. The arguments follow its words in `argv`. */
+export function unknownCommand(id: string, ids: readonly string[], argv: readonly string[]): UsageError {
+  if (id.startsWith('-')) return new UsageError(`Unknown flag ${id}.`, { hint: 'See `esign --help`.' });
   const words = id.replaceAll(':', ' ');
   const suggestion = suggestCommand(
     words,
@@ -44,13 +46,14 @@ export function unknownCommand(id: string, ids: readonly string[]): UsageError {
   // The arguments are not part of the command's name.
   const [first = ''] = words.split(' ');
   const isTopic = ids.some((one) => one.startsWith(`${first}:`));
-  const name = words
-    .split(' ')
-    .slice(0, isTopic ? 2 : 1)
-    .join(' ');
+  const length = isTopic ? 2 : 1;
+  const name = words.split(' ').slice(0, length).join(' ');
   const help = isTopic ? `See \`esign ${first} --help\`.` : 'See `esign --help`.';
   return new UsageError(`Unknown command "${name}".`, {
-    hint: suggestion === undefined ? help : `Did you mean \`esign ${suggestion}\`? ${help}`,
+    hint:
+      suggestion === undefined
+        ? help
+        : `Did you mean \`${withArguments(suggestion, argv.slice(length))}\`? ${help}`,
   });
 }
 

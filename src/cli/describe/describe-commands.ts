@@ -40,7 +40,7 @@ function describe(words: readonly string[], { root, version }: About): Record<st
   }
   const about = tree.topics[topic];
   if (about === undefined || words.length > 1)
-    throw unknownCommand(words.join(' '), Object.keys(tree.commands));
+    throw unknownCommand(words.join(' '), Object.keys(tree.commands), words);
   return { name: topic, description: about, commands: effectsIn(tree, `${topic}:`) };
 }
 

@@ -28,7 +28,7 @@ export interface TargetOptions {
 }
 
 /** Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. */
-export async function targetsOfIds(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
+export async function findTargetsById(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
   const { client, kinds, template, signal } = options;
   const unread = (envelopeId: string, fileNameOf: (what: DocumentKind) => string | null) => {
     const reading = new FirstReading(kinds.length);
@@ -56,7 +56,7 @@ export async function targetsOfIds(ids: readonly string[], options: TargetOption
 }
 
 /** Returns the existing documents of the envelopes in a selection, each envelope once. */
-export async function targetsOfSelection(
+export async function findTargetsBySelection(
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
   options: TargetOptions,
 ): Promise<FileTarget[]> {

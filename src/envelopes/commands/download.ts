@@ -4,7 +4,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
-import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
+import {
+  findTargetsById,
+  findTargetsBySelection,
+  withoutDocuments,
+} from '../../documents/download/targets.ts';
 import { readNamedOrSelected } from './named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -45,8 +49,8 @@ export default class EnvelopesDownload extends EsignCommand {
     const client = await context.session.client();
     const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected
-      ? await targetsOfSelection(selected.values(), options)
-      : await targetsOfIds(ids, options);
+      ? await findTargetsBySelection(selected.values(), options)
+      : await findTargetsById(ids, options);
     await downloadAll(targets, flags, context);
   }
 }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { select } from '../../catalog/commands/select-envelopes.ts';
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
-import { completeItems } from '../../catalog/select.ts';
+import { completeItems } from '../../catalog/list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
@@ -13,7 +13,7 @@ export default class EnvelopesList extends EsignCommand {
   static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
   static override examples = [
     '<%= config.bin %> envelopes list',
-    '<%= config.bin %> envelopes list --status SENT,IN_PROGRESS --older-than 7d',
+    '<%= config.bin %> envelopes list --status open --older-than 7d',
     '<%= config.bin %> envelopes list --signer ada@example.com --all --csv',
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q',
     '<%= config.bin %> envelopes list --run last --metadata deal=4711',

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
-import { readIfExists } from '../../catalog/marked-envelopes.ts';
+import { readIfExists } from '../../catalog/list.ts';
 import { showsMarker } from '../../catalog/markers.ts';
 import { isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
@@ -112,6 +112,9 @@ async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext):
   const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
   const created = await createEnvelope(client, createBody(input, requestId), options);
   refuseUnrelated(created, old, requestId);
+  // The request ID stands for template and signers; the other process may have set other texts.
+  if (created.by === 'earlier' && !isSameEnvelope(await whole(client, created.envelope, signal), input))
+    throw alreadyReplacedError(old, created.envelope);
   return created;
 }
 

@@ -100,7 +100,7 @@ function nothingToChange({ id, status }: Envelope): UsageError {
   return new UsageError(
     `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
     {
-      hint: 'Specify what to change, for example with --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
+      hint: 'Specify what to change, for example with --signer OLD=SIGNER or --subject. If you corrected the template, pass --template.',
     },
   );
 }

@@ -11,7 +11,7 @@ import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.t
 /** The changes to make in the new envelope. Everything else stays the same. */
 export interface ReplacementChanges {
   templateId?: string | undefined;
-  /** `OLD=MAILBOX`: the signer to replace, by address or ID, and the new signer. */
+  /** `OLD=SIGNER`: the signer to replace, by address or ID, and the new signer. */
   signers?: readonly string[] | undefined;
   added?: readonly string[] | undefined;
   /** Addresses or IDs. */
@@ -143,7 +143,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   return all;
 }
 
-/** Parses OLD=MAILBOX. Both sides may contain an equals sign, so OLD ends where an existing signer does. */
+/** Parses OLD=SIGNER. Both sides may contain an equals sign, so OLD ends where an existing signer does. */
 function parseReplacement(text: string, old: Envelope): { name: string; mailbox: string } {
   const names = (old.signers ?? [])
     .flatMap(({ id, email }) => [id, email])
@@ -154,7 +154,7 @@ function parseReplacement(text: string, old: Envelope): { name: string; mailbox:
   const at = lengths.length > 0 ? Math.max(...lengths) : text.indexOf('=');
   const [name, mailbox] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && mailbox !== '') return { name, mailbox };
-  throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=MAILBOX.`, {
+  throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=SIGNER.`, {
     hint: `Example: --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
   });
 }

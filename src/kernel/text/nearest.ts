@@ -3,9 +3,10 @@ import { distance } from 'fastest-levenshtein';
 /** Returns the most similar known word, or undefined if none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    const steps = distance(word.toLowerCase(), candidate.toLowerCase());
+    const [a, b] = [word.toLowerCase(), candidate.toLowerCase()];
+    const steps = isTypo(a, b) ? 1 : distance(a, b);
     if (steps < least) [best, least] = [candidate, steps];
   }
   return best;

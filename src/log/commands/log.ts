@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { inGroup, quietFlag, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { quietFlag, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
@@ -19,10 +19,8 @@ export default class Log extends EsignCommand {
   ];
   static override flags = {
     quiet: quietFlag('IDs'),
-    ...inGroup('FILTER', {
-      since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
-      envelope: textFlag('ID', 'only entries for this envelope'),
-    }),
+    since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
+    envelope: textFlag('ID', 'only entries for this envelope'),
   };
 
   async run(): Promise<void> {

@@ -5,7 +5,7 @@ import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, type ProfileChanges, putProfile } from '../edit.ts';
 import type { Profile, Profiles } from '../profile.ts';
 import { profileNamed, readProfiles } from '../store.ts';
-import { profileFlags, sealFlags } from './profile-flags.ts';
+import { editFlags, profileFlags } from './profile-flags.ts';
 import { renderProfile, writeProfile } from './profile-text.ts';
 import { saveProfile } from './save-profile.ts';
 
@@ -23,7 +23,7 @@ export default class ProfilesEdit extends EsignCommand {
   };
   static override flags = {
     ...profileFlags,
-    ...sealFlags,
+    ...editFlags,
     verify: booleanFlag('check a new key or base URL with one GET request', { default: true, allowNo: true }),
   };
 

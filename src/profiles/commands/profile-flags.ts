@@ -11,12 +11,10 @@ const guardFlags = inGroup('GUARD', {
   'only-to': textFlag('A,B', "allow only these recipients: addresses, or '*@example.com' for a domain", {
     exclusive: ['no-only-to'],
   }),
-  'no-only-to': booleanFlag('allow all recipients'),
   'max-emails': numberFlag('maximum number of emails that a command may send', {
     min: 0,
     exclusive: ['no-max-emails'],
   }),
-  'no-max-emails': booleanFlag('allow any number of emails'),
   'confirm-name': booleanFlag("require the profile's name before a command emails more than one person", {
     allowNo: true,
   }),
@@ -24,6 +22,7 @@ const guardFlags = inGroup('GUARD', {
 
 /** The flags of `profiles add` and `profiles edit`. Secrets are never passed as the value of a flag. */
 export const profileFlags = {
+  'base-url': textFlag('URL', 'base URL of the API, such as https://api.example.com/api/v1'),
   ...inGroup('KEY', {
     'api-key-file': textFlag('FILE', 'read the API key from a file, or from stdin with -'),
     'api-key-command': textFlag('CMD', 'command that prints the API key, run each time the key is needed', {
@@ -52,19 +51,27 @@ export const profileFlags = {
   }),
 };
 
-/** The flags of `profiles edit` only: a pin is set by the first download, and matters only after it. */
-export const sealFlags = inGroup('SEAL', {
-  pin: textFlag('FINGERPRINT', 'trust only documents sealed by this certificate', { exclusive: ['no-pin'] }),
-  'no-pin': booleanFlag('forget the certificate; the next download pins it again'),
-  'sealed-part': booleanFlag('save the sealed part of documents that were extended after they were sealed', {
-    allowNo: true,
+/** The flags of `profiles edit` only. They remove guards, or are about the pin, which the first download sets. */
+export const editFlags = {
+  ...inGroup('GUARD', {
+    'no-only-to': booleanFlag('allow all recipients'),
+    'no-max-emails': booleanFlag('allow any number of emails'),
   }),
-});
-
-type GuardFlagValues = Partial<InferredFlags<typeof guardFlags>>;
-export type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags & typeof sealFlags>> & {
-  'base-url'?: string | undefined;
+  ...inGroup('SEAL', {
+    pin: textFlag('FINGERPRINT', 'trust only documents sealed by this certificate', {
+      exclusive: ['no-pin'],
+    }),
+    'no-pin': booleanFlag('forget the certificate; the next download pins it again'),
+    'sealed-part': booleanFlag(
+      'save the sealed part of documents that were extended after they were sealed',
+      {
+        allowNo: true,
+      },
+    ),
+  }),
 };
+
+export type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags & typeof editFlags>>;
 
 /** Reads the changes from flags, files, stdin, and prompts. A new profile needs a key. */
 export async function readProfileChanges(
@@ -91,7 +98,7 @@ export async function readProfileChanges(
   };
 }
 
-async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {
+async function readGuards(flags: ProfileFlagValues): Promise<GuardChanges> {
   const { 'only-to': onlyTo, 'max-emails': maxEmails } = flags;
   return {
     readOnly: flags['read-only'],

@@ -17,7 +17,7 @@ export default class Late extends EsignCommand {
     '<%= config.bin %> late',
     '<%= config.bin %> late --template tmpl_lease --after 3d',
     '<%= config.bin %> late -q | <%= config.bin %> envelopes remind -',
-    '<%= config.bin %> late --json | jq -r .[].next',
+    "<%= config.bin %> late --json | jq -r '.[].next'",
   ];
   static override flags = {
     ...selectionFlags,

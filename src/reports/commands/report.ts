@@ -53,7 +53,6 @@ export default class Report extends EsignCommand {
       description: 'only envelopes created in this month, in UTC',
       helpValue: '2026-11',
       exclusive: ['since', 'older-than'],
-      helpGroup: 'FILTER',
     }),
     by: groupByFlag({
       description: 'group by template, role, month, week, run, or a metadata key',

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { asSigner } from './as-signer.ts';
+import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -13,14 +13,14 @@ export default class SandboxDecline extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: textFlag('EMAIL|ID', 'signer to decline as (default: the next signer)'),
+    signer: textFlag('ID|EMAIL', 'signer to decline as (default: the next signer)'),
     reason: Flags.string({ description: 'reason', default: 'Declined in the sandbox', helpValue: 'TEXT' }),
   };
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxDecline);
     const { signer, reason } = flags;
-    const declined = await asSigner(args.envelope, signer, context, (sandbox) =>
+    const declined = await actAsSigner(args.envelope, signer, context, (sandbox) =>
       sandbox.decline(args.envelope, { signer, reason }),
     );
     await writeEnvelopeAction('Declined', declined, context.terminal);

@@ -19,7 +19,7 @@ export default class EventsDrill extends EsignCommand {
   static override description =
     'Sends valid, duplicate, out-of-order, forged, and altered deliveries, unknown events and fields, both payload shapes, a 1 MiB body, and a slow request. All deliveries are for made-up envelopes. The test takes at most ten seconds. Exits with 0 if every response is correct, 10 if one is wrong, and 8 if nothing is listening.';
   static override examples = [
-    '<%= config.bin %> events drill --to http://localhost:3000/webhooks --secret-file webhook.secret',
+    '<%= config.bin %> events drill --to http://localhost:3000/hook --secret-file my.secret',
     '<%= config.bin %> events drill --to https://staging.example.com/hook --secret-file webhook.secret',
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events drill --to http://localhost:3000/hook --json | jq "select(.ok | not)"',
   ];

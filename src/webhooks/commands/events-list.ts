@@ -23,7 +23,6 @@ export default class EventsList extends EsignCommand {
     since: sinceFlag({
       description: 'only webhooks received since this time',
       helpValue: '7d|DATE',
-      helpGroup: 'FILTER',
     }),
   };
 

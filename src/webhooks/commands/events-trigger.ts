@@ -14,8 +14,8 @@ export default class EventsTrigger extends EsignCommand {
   static override description =
     `The events are ${EVENTS.join(', ')}; "envelope." can be left out. The envelope and the people in it are made up. Without a secret, the webhook is sent unsigned.`;
   static override examples = [
-    '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
     '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks',
+    '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
   ];
   static override args = {

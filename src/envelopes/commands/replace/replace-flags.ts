@@ -14,10 +14,10 @@ import {
 export const replaceFlags = {
   ...inGroup('SIGNER', {
     signer: repeatedTextFlag(
-      'OLD=MAILBOX',
+      'OLD=SIGNER',
       'signer to replace, by email address or ID, and the new signer; can be repeated',
     ),
-    'add-signer': repeatedTextFlag('MAILBOX', 'signer to add; can be repeated'),
+    'add-signer': repeatedTextFlag('SIGNER', 'signer to add; can be repeated'),
     'remove-signer': repeatedTextFlag('OLD', 'email address or ID of a signer to remove; can be repeated'),
   }),
   'expires-in-days': numberFlag('days until it expires (default: the same period as the original)', {
