@@ -25,7 +25,10 @@ export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerReco
   const { type, x, y, width, height } = field;
   const value = valueIn(field, signer);
   if (typeof value === 'string' && value.trim() === '') return;
-  if (type === 'SIGNATURE') return drawSignature(pen, field, signer, value);
+  if (type === 'SIGNATURE') {
+    drawSignature(pen, field, signer, value);
+    return;
+  }
   if (typeof value !== 'string') {
     const inset = Math.min(3, height * 0.1);
     const inner = { x: x + inset, y: y + inset, width: width - 2 * inset, height: height - 2 * inset };
@@ -38,13 +41,15 @@ export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerReco
       return;
     case 'INITIALS': {
       const size = Math.min(17, height * 0.66);
-      return drawHandwriting(pen, value, { x: x + 6, y: y + height - 7, width: width - 12, size });
+      drawHandwriting(pen, value, { x: x + 6, y: y + height - 7, width: width - 12, size });
+      return;
     }
     case 'DROPDOWN':
-      return drawValue(pen, { ...field, width: width - 14 }, value);
+      drawValue(pen, { ...field, width: width - 14 }, value);
+      return;
     case 'DATE':
     case 'TEXT':
-      return drawValue(pen, field, value);
+      drawValue(pen, field, value);
   }
 }
 
