@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { recentItems } from '../catalog/list.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { replacedBy } from './replace/find-replacement.ts';
 import type { SignerInput } from './signer-mailbox.ts';
@@ -16,7 +17,7 @@ const READ_SINGLY = 10;
 export async function readRecentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = () => client.serviceClock.now() - DAYS * 86_400_000;
-  for await (const envelope of client.envelopes.recent(since, signal)) {
+  for await (const envelope of recentItems(client, since, { signal })) {
     if (found.push(envelope) >= ENOUGH) break;
   }
   found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/select.ts';
+import type { Selection } from '../../catalog/selection.ts';
 import { momentOf } from '../../cli/flags.ts';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
