@@ -12,7 +12,7 @@ export interface PageRequest {
   pageSize?: number | string | undefined;
   signal?: AbortSignal | undefined;
   onResponse?: ((response: RawResponse) => void) | undefined;
-  /** Called with the total number of items if the first page has it. */
+  /** Called with the total number of items of each page that has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
    * Ends only after reading the page after the last one and page 1 again without finding new items. Otherwise, an item could be
@@ -64,8 +64,7 @@ const MAX_RETURNS = 1_000;
 /**
  * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
  * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at
- * the last page by the service's count, an empty page, or a page without new items. `first` is the first page, if it was already
- * read.
+ * the last page by the service's count, an empty page, or a page without new items.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
@@ -75,7 +74,7 @@ const MAX_RETURNS = 1_000;
 export async function* eachPage(
   send: SendRequest,
   request: PageRequest,
-  { from = 1, first }: { from?: number; first?: ApiPage | undefined } = {},
+  { from = 1 }: { from?: number } = {},
 ): AsyncGenerator<WalkedPage, void, undefined> {
   const seen = new Set<string>();
   let before = '';
@@ -85,7 +84,7 @@ export async function* eachPage(
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
   const pagesBack = shrinkage();
-  let page = first ?? (await readPage(send, request, from));
+  let page = await readPage(send, request, from);
   for (let number = from; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
@@ -139,12 +138,9 @@ export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
-  first?: ApiPage,
 ): AsyncGenerator<T, void, undefined> {
-  let isFirst = true;
-  for await (const { page, fresh } of eachPage(send, request, { first })) {
-    if (isFirst && page.total !== undefined) request.onTotal?.(page.total);
-    isFirst = false;
+  for await (const { page, fresh } of eachPage(send, request)) {
+    if (page.total !== undefined) request.onTotal?.(page.total);
     for (const index of fresh) yield read(page.items[index], page.status);
   }
 }

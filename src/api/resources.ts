@@ -3,7 +3,6 @@ import { kindOf } from '../kernel/options.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import type { Once } from './once.ts';
 import { readPage, walkPages } from './pages.ts';
-import { walkRecent } from './recent-pages.ts';
 import {
   type Envelope,
   envelopeSchema,
@@ -37,11 +36,14 @@ export interface EnvelopePage {
 /** Returns existing IDs that are similar to a missing one. */
 export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
 
+/** The response that contained an envelope: that of a GET for it, of a write, or a list. Only the first certainly has all fields. */
+export type EnvelopeSource = 'get' | 'write' | 'list';
+
 export interface ResourceOptions {
   /** Finds existing IDs that are similar to a missing one. Without it, errors show only the missing ID. */
   findSimilarIds?: FindSimilarIds | undefined;
-  /** Receives every envelope and template that the methods return. `alone`: the envelope was requested by its ID. */
-  onEnvelope?: ((seen: Envelope, alone: boolean) => void) | undefined;
+  /** Receives every envelope and template that the methods return. */
+  onEnvelope?: ((seen: Envelope, source: EnvelopeSource) => void) | undefined;
   onTemplate?: ((seen: Template) => void) | undefined;
 }
 
@@ -81,15 +83,17 @@ export function createResources(
   });
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);
-  const noted = (envelope: Envelope, alone = false) => {
-    onEnvelope?.(envelope, alone);
+  const noted = (envelope: Envelope, source: EnvelopeSource) => {
+    onEnvelope?.(envelope, source);
     return envelope;
   };
 
   async function one(request: HttpRequest): Promise<Envelope> {
     const { data, status } = await read(request, 'an envelope');
-    // The response to a write may contain only a part of the envelope.
-    return noted(readAs(envelopeSchema, data, 'an envelope', status), request.method === 'GET');
+    return noted(
+      readAs(envelopeSchema, data, 'an envelope', status),
+      request.method === 'GET' ? 'get' : 'write',
+    );
   }
 
   async function act(
@@ -104,7 +108,7 @@ export function createResources(
     const response = await send(request).catch(throwFor('envelope', id));
     if (!matches(resourceResponseSchema, response.body)) return undefined;
     const { data } = response.body;
-    return matches(envelopeSchema, data) && data.id === id ? noted(data) : undefined;
+    return matches(envelopeSchema, data) && data.id === id ? noted(data, 'write') : undefined;
   }
 
   const templates = {
@@ -130,7 +134,7 @@ export function createResources(
       status,
       ...options
     }: ListOptions & { status?: string | undefined; isThorough?: boolean | undefined } = {}) =>
-      walkPages(send, { ...options, ...listOf(status) }, (item, code) => noted(readItem(item, code))),
+      walkPages(send, { ...options, ...listOf(status) }, (item, code) => noted(readItem(item, code), 'list')),
     /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
     async page(
       number: number,
@@ -139,18 +143,10 @@ export function createResources(
       const page = await readPage(send, { ...listOf(status), signal }, number);
       const items = page.items.map((item) => readItem(item, page.status));
       return {
-        items: items.map((item) => noted(item)),
+        items: items.map((item) => noted(item, 'list')),
         totalPages: page.totalPages,
         total: page.total,
       };
-    },
-    /**
-     * Lists envelopes created at `since` (ms, service time) or later. If the list is sorted, older pages are not read. `since` is
-     * called after the first response, which shows the service's time.
-     */
-    async *recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined> {
-      for await (const item of walkRecent(send, { ...listOf(undefined), signal }, readItem, since))
-        yield noted(item);
     },
     get: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),

@@ -6,7 +6,7 @@ import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
-import { exists, privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { exists, makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
@@ -74,7 +74,7 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
   const id = `run-${stamp}-${randomBytes(4).toString('hex')}`;
   const files = filesOf(root, id);
   return usingFolder(root, async () => {
-    await privateFolder(root);
+    await makePrivateFolder(root);
     await clearLeftovers(root, now);
     await removeOldFailedRows(root, now);
     await mkdir(files.folder, { mode: 0o700 });

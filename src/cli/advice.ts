@@ -25,11 +25,11 @@ function atLikelyUrl({ likely }: NoApiError, { words }: FailedCommand): string |
 }
 
 async function fromIndex(failed: FailedCommand): Promise<string | undefined> {
-  const { feed } = failed.observations;
+  const { index } = failed.observations;
   const cached = cachedCommand(failed);
-  if (feed === undefined || cached === undefined) return undefined;
-  const { IndexFile } = await import('../catalog/index/index-file.ts');
-  const { known, completeness } = await new IndexFile(feed.path).read().catch(() => NOTHING);
+  if (index === undefined || cached === undefined) return undefined;
+  const { readIndex } = await import('../catalog/index/index-file.ts');
+  const { known, completeness } = await readIndex(index.path).catch(() => NOTHING);
   if (known.size === 0) return undefined;
   const age =
     completeness === undefined ? '' : `, ${durationInWords(Date.now() - completeness.complete)} old`;

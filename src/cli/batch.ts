@@ -43,11 +43,12 @@ export class Batch {
 
   async report(outcome: ItemResult): Promise<void> {
     const { aside = (write) => write() } = this.#options;
-    const { failure } = outcome;
+    const { text, failure } = outcome;
     if (failure === undefined) this.#done++;
     else this.failed++;
     if (typeof failure === 'object') this.#first ??= { error: failure.error };
-    await aside(() => this.#write(outcome));
+    const isSilent = text === undefined && failure === undefined && this.#held === undefined;
+    if (this.#context.terminal.json || !isSilent) await aside(() => this.#write(outcome));
   }
 
   async #write({ json, text, failure }: ItemResult): Promise<void> {

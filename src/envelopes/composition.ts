@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { recentItems } from '../catalog/list.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { replacedBy } from './replace/find-replacement.ts';
 import type { SignerInput } from './signer-mailbox.ts';
@@ -13,10 +14,10 @@ const ENOUGH = 200;
 const READ_SINGLY = 10;
 
 /** Returns the latest envelopes, newest first, with the signers of those that the limits above allow. */
-export async function recentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
+export async function readRecentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = () => client.serviceClock.now() - DAYS * 86_400_000;
-  for await (const envelope of client.envelopes.recent(since, signal)) {
+  for await (const envelope of recentItems(client, since, { signal })) {
     if (found.push(envelope) >= ENOUGH) break;
   }
   found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));

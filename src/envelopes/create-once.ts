@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
 import type { Once } from '../api/once.ts';
-import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { type OnSearchStart, searchUntilListed } from '../catalog/find-by-request-id.ts';
+import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
+import { MAX_LIST_LAG_MS } from '../catalog/list.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
@@ -140,7 +140,8 @@ async function findEarlier(
     if (interrupted !== undefined) return { envelope: interrupted, warning: interruptedWarning(interrupted) };
   }
   if (!rerun) return undefined;
-  const found = await searchUntilListed(client, requestId, { signal, msLeft: () => 0, searching });
+  const look = () => findByRequestId(client, requestId, { signal });
+  const found = await untilListed(client, look, { msLeft: () => 0, searching, signal });
   if (found === undefined || (options.ignoresVoid && isVoid(found))) return undefined;
   if (!hasSameContent(found, body)) throw idUsed(requestId, found);
   return { envelope: refuseEnded(found, requestId) };
@@ -210,17 +211,19 @@ async function searchAfterLoss(
   const deadline = graceDeadline(client, signal);
   let searchError: Error | undefined;
   try {
-    const found = await searchUntilListed(client, requestId, {
-      since: () => client.serviceClock.earliest(startedAt),
-      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt),
-      signal: deadline.signal,
-      searching,
-      onError: (error) => {
-        if (deadline.signal.aborted) throw error;
+    const since = () => client.serviceClock.earliest(startedAt);
+    const walk = { since, known: new Set<string>(), signal: deadline.signal };
+    const look = () =>
+      findByRequestId(client, requestId, walk).catch((error: unknown) => {
+        if (deadline.signal.aborted || !(error instanceof Error)) throw error;
         searchError = error;
-      },
-    });
-    return { found, searchError };
+        return undefined;
+      });
+    const msLeft = () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt);
+    return {
+      found: await untilListed(client, look, { msLeft, searching, signal: deadline.signal }),
+      searchError,
+    };
   } catch (error) {
     if (isAborted(client, signal)) throw error;
     return { searchError };

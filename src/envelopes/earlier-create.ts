@@ -1,8 +1,7 @@
 import type { Client } from '../api/client.ts';
-import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { findByRequestId, type OnSearchStart } from '../catalog/find-by-request-id.ts';
-import { readIfExists } from '../catalog/marked-envelopes.ts';
+import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
+import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/list.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -18,8 +17,6 @@ interface ResolveOptions {
   searching?: OnSearchStart | undefined;
 }
 
-/** Pauses between searches, in ms. */
-const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 /** How long ago a create without a request ID may have been interrupted to be resolved by the same command. */
 const INTERRUPTED_MS = DAY_MS;
 
@@ -60,25 +57,18 @@ async function resolveOpen(
   const { memory, signal, searching } = options;
   const evidence = { items: 0, marked: 0 };
   const walk = { signal, known: new Set<string>(), evidence };
-  const ended = searching?.();
-  try {
-    // Counted by pauses, so that a clock that is set or wrong doesn't matter.
-    let left = msUntilCertain(write, client);
-    for (let pauses = 0; ; pauses++) {
-      const now = await currentState(memory, write.intent);
-      if (isResolved(now)) return await envelopeOf(client, now, signal);
-      const found = await findByRequestId(client, requestId, walk);
-      if (found !== undefined) return await recordFound(memory, write.intent, found, client);
-      // The first response may have shown that this machine's clock is wrong.
-      if (pauses === 0) left = Math.max(left, msUntilCertain(write, client));
-      if (left <= 0) break;
-      const pause = Math.min(PAUSES_MS[pauses] ?? MAX_LIST_LAG_MS, left);
-      await client.clock.sleep(pause, signal);
-      left -= pause;
-    }
-  } finally {
-    ended?.();
-  }
+  const look = async () => {
+    const now = await currentState(memory, write.intent);
+    if (isResolved(now)) return { envelope: await envelopeOf(client, now, signal) };
+    const found = await findByRequestId(client, requestId, walk);
+    return found && { envelope: await recordFound(memory, write.intent, found, client) };
+  };
+  const outcome = await untilListed(client, look, {
+    msLeft: () => msUntilCertain(write, client),
+    searching,
+    signal,
+  });
+  if (outcome !== undefined) return outcome.envelope;
   if (evidence.items > 0 && evidence.marked === 0) throw notProven(requestId);
   await recordAbsent(memory, write, client);
   return undefined;

@@ -122,7 +122,7 @@ function isMissing(path: string): boolean {
 }
 
 /** Returns the files of each day since a time (ms), in order of the days. */
-export async function dayFiles(folder: string, since: number): Promise<string[][]> {
+export async function listDayFiles(folder: string, since: number): Promise<string[][]> {
   const from = dayOf(Math.max(since, 0));
   const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name >= from);
   return Promise.all(
@@ -148,7 +148,7 @@ export async function scanDays<T>(
   onEntry: (entry: T, place: JournalPosition) => void,
   onDamage?: OnDamage,
 ): Promise<void> {
-  for (const path of (await dayFiles(folder, since)).flat()) {
+  for (const path of (await listDayFiles(folder, since)).flat()) {
     const reading = { path, format, damaged: 'skip' } as const;
     const { skipped } = await scan(reading, (entry, span) => onEntry(entry, { path, ...span }));
     if (skipped > 0) onDamage?.({ path, lines: skipped });

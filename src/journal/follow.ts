@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Wakeable } from '../kernel/async/wakeable.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { dayFiles, dayOf } from './day-journal.ts';
+import { dayOf, listDayFiles } from './day-journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
 import type { JournalFormat } from './scan.ts';
@@ -71,7 +71,7 @@ function watchFolder(path: string, pause: Wakeable): FSWatcher | undefined {
 
 /** Includes yesterday's files, because an entry near midnight may still be written there. */
 async function recentFiles(folder: string, clock: Clock): Promise<string[]> {
-  return (await dayFiles(folder, clock.now() - DAY_MS)).flat();
+  return (await listDayFiles(folder, clock.now() - DAY_MS)).flat();
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
 import { headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
@@ -51,7 +51,7 @@ export class Journal<T> {
     const { path } = reading;
     let file: FileHandle | undefined;
     try {
-      await privateFolder(dirname(path));
+      await makePrivateFolder(dirname(path));
       const state = await scan(reading, replay);
       file = await open(path, 'a', 0o600);
       const journal = new Journal<T>(reading, file, state);
@@ -163,7 +163,7 @@ export class Journal<T> {
     if (this.#isClosing) throw closed(this.path);
     await this.#file.close().catch(() => undefined);
     try {
-      await privateFolder(dirname(this.path));
+      await makePrivateFolder(dirname(this.path));
       this.#file = await open(this.path, 'a', 0o600);
       // If the file is shorter than what was written, it is a different file.
       if ((await stat(this.path)).size < this.#size) this.#size = 0;

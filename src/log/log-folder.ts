@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
-import { privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { KEY_DIGITS } from './keys.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
@@ -90,7 +90,7 @@ export class LogFolder implements WriteMemory {
   }
 
   async #write(records: readonly LogRecord[]): Promise<void> {
-    await privateFolder(this.#folder);
+    await makePrivateFolder(this.#folder);
     const month = `${new Date(this.#clock.now()).toISOString().slice(0, 7)}.jsonl`;
     const newest = (await logFiles(this.#folder)).at(-1) ?? '';
     // A clock that was set back must not write behind the others.

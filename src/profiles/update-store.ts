@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { EsignError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { privateFolder, replaceAtomic } from '../kernel/files/files.ts';
+import { makePrivateFolder, replaceAtomic } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import type { Profiles } from './profile.ts';
 import { readProfiles, STORE_FORMAT, storePath } from './store.ts';
@@ -18,7 +18,7 @@ export async function updateProfiles(
 ): Promise<Profiles> {
   let release: (() => Promise<void>) | undefined;
   try {
-    await privateFolder(folder);
+    await makePrivateFolder(folder);
     release = await lockStore(storePath(folder));
     const profiles = readProfiles(folder);
     change(profiles);

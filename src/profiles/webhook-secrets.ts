@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { DAY_MS } from '../kernel/duration.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
+import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { lockStore } from './update-store.ts';
 
@@ -89,7 +89,7 @@ async function update(
   folder: string,
   change: (secrets: readonly WebhookSecret[]) => WebhookSecret[],
 ): Promise<void> {
-  await privateFolder(folder);
+  await makePrivateFolder(folder);
   const release = await lockStore(pathIn(folder));
   try {
     const secrets = change(await readWebhookSecrets(folder));

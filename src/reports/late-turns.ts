@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
+import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { hasOpened } from '../kernel/vocabulary.ts';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import type { AccountEnvelopes } from '../catalog/account-envelopes.ts';
+import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';

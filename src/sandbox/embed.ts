@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
-import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
+import { makeTemporaryFolder } from '../kernel/files/temporary-folder.ts';
 import {
   checkNumber,
   checkObject,
@@ -93,7 +93,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   const { port = 0, quota, choices, faults } = options;
   if (choices !== undefined) checkObject('choices', choices);
   if (faults !== undefined) checkObject('faults', faults);
-  const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
+  const temporary = options.dataDir === undefined ? await makeTemporaryFolder('esign-sandbox-') : undefined;
   const dataDir = temporary?.path ?? options.dataDir ?? '';
   try {
     const running = await startServers({
@@ -194,15 +194,11 @@ type Actions = Omit<
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
 >;
 
-/** The visitor for signatures that don't come from a browser. */
-const NO_BROWSER = { ip: null, userAgent: null };
-
 /** Returns the methods of a sandbox. After `closing` aborts, all of them reject with CLOSED. */
 function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
   const call = callsUntil(closing);
   return {
-    sign: (id, request) =>
-      call(() => control.sign(id, readArgument('sign', bodies.controlSign, request), NO_BROWSER)),
+    sign: (id, request) => call(() => control.sign(id, readArgument('sign', bodies.controlSign, request))),
     view: (id, request) =>
       call(() => control.view(id, readArgument('view', bodies.controlView, request).signer)),
     decline: (id, request) =>

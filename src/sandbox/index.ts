@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { systemClock, writtenTime } from '../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
+import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createDocumentMaker } from './documents/index.ts';
@@ -143,7 +143,7 @@ async function bucketKeys(path: string): Promise<BucketKeys> {
 
 async function dataFolder(path: string): Promise<void> {
   try {
-    await privateFolder(path);
+    await makePrivateFolder(path);
   } catch (error) {
     throw new UsageError(`The sandbox can't store its data in ${path} (${diskReason(error)}).`, {
       cause: error,

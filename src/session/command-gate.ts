@@ -49,7 +49,7 @@ interface GateContext {
 /**
  * Creates the gate for all writes of a command to the service: first the guards, then the log. In a dry run, a refusal isn't logged.
  */
-export async function gateOf(
+export async function createGate(
   settings: Settings,
   session: Connection,
   { terminal, command, confirm, isDryRun, signal }: GateContext,

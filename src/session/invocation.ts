@@ -27,7 +27,7 @@ export function createInvocation(words: readonly string[]): Invocation {
     redactor: createRedactor(secretsOf(process.env)),
     interrupt,
     output: new StandardOutput(interrupt),
-    observations: { recents: createRecents(), scope: undefined, feed: undefined },
+    observations: { recents: createRecents(), scope: undefined, index: undefined },
   };
 }
 

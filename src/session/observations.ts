@@ -1,7 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { FindSimilarIds } from '../api/resources.ts';
-import type { Feed } from '../catalog/index/feed.ts';
-import { type IndexScope, indexPath } from '../catalog/index/index-writer.ts';
+import { type IndexScope, type IndexWriter, indexPath } from '../catalog/index/index-writer.ts';
 import type { Recents } from '../cli/completion/recent.ts';
 import { stateDir } from '../kernel/files/paths.ts';
 import type { Settings } from '../profiles/resolve.ts';
@@ -17,7 +16,7 @@ export interface Observations {
   recents: Recents;
   scope: IndexScope | undefined;
   /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
-  feed: Feed | undefined;
+  index: IndexWriter | undefined;
 }
 
 /** Returns the path of the index, or undefined if it is disabled. */
@@ -45,10 +44,10 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
 }
 
 /** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
-export async function saveObservations({ recents, scope, feed }: Observations): Promise<void> {
-  feed?.flush();
+export async function saveObservations({ recents, scope, index }: Observations): Promise<void> {
+  index?.flush();
   // Without an index, no envelope subjects are stored for completion, either.
-  if (feed === undefined) recents.envelopes.clear();
+  if (index === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../cli/completion/cache.ts');

@@ -1,8 +1,8 @@
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
-import type { EnvelopeIndex } from '../catalog/index/envelope-index.ts';
-import { Feed } from '../catalog/index/feed.ts';
+import { IndexWriter } from '../catalog/index/index-writer.ts';
+import type { IndexedAccount } from '../catalog/index/query.ts';
 import { type TracedRequest, traceText } from '../cli/boot/trace.ts';
 import { noteEnvelope, noteTemplate } from '../cli/completion/recent.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
@@ -123,14 +123,15 @@ export class Session {
     const { recents } = observations;
     observations.scope = scopeOf(settings);
     const path = indexPathOf(settings);
-    if (path !== undefined) observations.feed ??= new Feed(path);
-    const { feed } = observations;
+    if (path !== undefined) observations.index ??= new IndexWriter(path);
+    const { index } = observations;
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       isPaced: true,
       findSimilarIds: similarIdsFinder(() => this.client(), observations),
-      onEnvelope: (seen, alone) => {
-        feed?.envelope(seen, alone);
+      onEnvelope: (seen, source) => {
+        // A search adds what it reads in lists. Others read lists again and again.
+        if (source !== 'list') index?.envelope(seen, source === 'get');
         noteEnvelope(recents, seen);
       },
       onTemplate: (seen) => noteTemplate(recents, seen),
@@ -143,9 +144,9 @@ export class Session {
    * only checks, and logs nothing.
    */
   async openGate(dryRun?: AbortSignal): Promise<OpenGate> {
-    const { gateOf } = await import('./command-gate.ts');
+    const { createGate } = await import('./command-gate.ts');
     const { confirm } = this.#flags;
-    return gateOf(await this.settings(), this, {
+    return createGate(await this.settings(), this, {
       terminal: this.#terminal,
       command: this.#invocation.command,
       confirm,
@@ -160,13 +161,11 @@ export class Session {
     return new LogFolder(logFolder(stateDir()), this.clock);
   }
 
-  /** Returns the local index of envelopes, or undefined if it is disabled. */
-  async index(): Promise<EnvelopeIndex | undefined> {
+  /** Returns the client with the local index of its envelopes, or undefined if that is disabled. */
+  async indexedAccount(): Promise<IndexedAccount | undefined> {
     const client = await this.client();
-    const { feed } = this.#invocation.observations;
-    if (feed === undefined) return undefined;
-    const { EnvelopeIndex } = await import('../catalog/index/envelope-index.ts');
-    return new EnvelopeIndex(feed, client);
+    const { index: writer } = this.#invocation.observations;
+    return writer && { client, writer };
   }
 
   /** Opens the profile's bucket. The caller closes it. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../src/envelopes/composition.ts';
+import { inTurn, lastSigners, readRecentEnvelopes, rolesIn } from '../../src/envelopes/composition.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -55,7 +55,7 @@ describe('suggestions from recent envelopes', () => {
       const items = data.map(({ signers, ...rest }) => (listsSigners ? { ...rest, signers } : rest));
       json(response, 200, { data: items, meta: { pagination: { totalPages: 1 } } });
     });
-    const found = await recentEnvelopes(clientFor(server.origin));
+    const found = await readRecentEnvelopes(clientFor(server.origin));
     expect(lastSigners(found).get('Tenant')?.name).toBe('Ada');
     expect(server.seen).toHaveLength(requests);
   });

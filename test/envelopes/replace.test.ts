@@ -239,11 +239,11 @@ describe('two machines that replace the same envelope', () => {
 describe('a lagging list', () => {
   /** Shows nothing new in this many reads. */
   const lagging = (looks: number): Client => {
-    const { recent } = rig.client.envelopes;
+    const { envelopes } = rig.client;
     let count = 0;
-    const later = (since: () => number) =>
-      ++count > looks ? recent(since) : recent(() => Number.POSITIVE_INFINITY);
-    return { ...rig.client, envelopes: { ...rig.client.envelopes, recent: later } };
+    const page: typeof envelopes.page = async (...request) =>
+      ++count > looks ? envelopes.page(...request) : { items: [], totalPages: 1 };
+    return { ...rig.client, envelopes: { ...envelopes, page } };
   };
 
   it("doesn't hide envelopes in the local record", async () => {

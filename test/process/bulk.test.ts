@@ -57,18 +57,53 @@ it('works on a run in one process at a time, and stops cleanly on Ctrl-C', async
   expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'interrupted' }]);
 });
 
+/** Starts `bulk create` in a terminal of 80×24. `before`: a command whose output it reads. */
+function createOnScreen(file: string, before = '') {
+  const words = [...COMMAND, ...argv`bulk create ${file} --template tmpl_nda --send`].join(' ');
+  return openScreen('sh', ['-c', `${before}${words}`], { env: home.env });
+}
+
 it('asks on a terminal: no sends nothing, yes sends', async () => {
-  await writeFile(home.path('rows.csv'), rowsOf(3));
-  const [program, ...before] = COMMAND;
-  const words = [...before, ...argv`bulk create ${home.path('rows.csv')} --template tmpl_nda --send`];
+  await writeFile(home.path('rows.csv'), rowsOf(60));
   for (const [answer, emailed, code] of [
     ['n', 0, 2],
-    ['y', 3, 0],
+    ['y', 60, 0],
   ] as const) {
-    const screen = openScreen(program, words, { env: home.env, columns: 120 });
-    await screen.shows('(y/N)');
+    const screen = createOnScreen(home.path('rows.csv'));
+    await screen.shows('Send 60 envelopes to 60 people (sandbox, 127.0.0.1:');
     screen.type(`${answer}\r`);
     expect((await screen.ended).code).toBe(code);
     expect((await holdingsOf(sandbox)).mails.size).toBe(emailed);
+    // The progress line is overwritten, and not cleared with each row.
+    expect(screen.raw().split('\r\u001b[K').length).toBeLessThan(5);
   }
+});
+
+it('asks on the terminal also for a list from a pipe', async () => {
+  await writeFile(home.path('rows.csv'), rowsOf(2));
+  const screen = createOnScreen('-', `cat ${home.path('rows.csv')} | `);
+  await screen.shows('Send 2 envelopes to 2 people (sandbox, 127.0.0.1:');
+  screen.type('y\r');
+  expect((await screen.ended).code).toBe(0);
+  expect((await holdingsOf(sandbox)).mails.size).toBe(2);
+});
+
+it('shows the status of a run on one screen: what needs you, and who waits longest', async () => {
+  const pairs = Array.from({ length: 30 }, (_, n) => `s${n}@example.com,boss@example.com\n`);
+  await writeFile(home.path('rows.csv'), `signer1_email,signer2_email\n${pairs.join('')}`);
+  expect((await home.run([...send, '--first', '25'])).code).toBe(0);
+  const { stdout } = await home.run`bulk status -q`;
+  for (const id of stdout.split('\n').slice(0, 8))
+    await home.json(argv`sandbox decline ${id} --signer boss@example.com --reason ${'too late'} --json`);
+  const [program, ...before] = COMMAND;
+  const screen = openScreen(program, [...before, 'bulk', 'status'], { env: home.env });
+  expect((await screen.ended).code).toBe(0);
+  const lines = screen.visible();
+  expect(lines[0]).toMatch(/^run-\S+, rows\.csv, .*, paused: 30 rows$/);
+  expect(lines[1]).toBe('25 of 30 sent, 5 not begun.');
+  expect(lines[2]).toMatch(/^Continue: esign bulk resume run-\S+$/);
+  expect(lines[3]).toBe('17 waiting, 5 pending, 8 declined');
+  expect(lines.filter((line) => line.includes('declined: too late'))).toHaveLength(6);
+  expect(screen.text()).toMatch(/^– +boss@example\.com +17 envelopes, \d+ seconds?$/m);
+  expect(lines.some((line) => line.endsWith('| esign envelopes remind -'))).toBe(true);
 });

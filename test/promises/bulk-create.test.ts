@@ -233,6 +233,47 @@ describe('a run with --first', () => {
   });
 });
 
+describe('the commands after a run', () => {
+  /** Runs each command that stderr suggests. Returns the commands without the ID of the run. */
+  async function tryAll(stderr: string): Promise<string[]> {
+    const commands = stderr.match(/(?<= )esign .*$/gm) ?? [];
+    for (const one of commands) {
+      const [, ...words] = one.split(' ');
+      expect([one, (await home.run(words)).code]).toEqual([one, 0]);
+    }
+    return commands.map((one) => one.replaceAll(/run-[\w-]+/g, 'RUN'));
+  }
+  const start = async (...flags: string[]) =>
+    (await home.run(argv`bulk create rows.csv --template tmpl_nda --yes ${flags}`)).stderr;
+
+  it('run as they are shown, also where nothing can be asked', async () => {
+    await people('after', 4);
+    expect(await tryAll(await start('--send', '--first', '2'))).toEqual([
+      'esign bulk status RUN',
+      'esign bulk resume RUN --yes',
+      'esign envelopes cancel --run RUN --yes',
+    ]);
+    expect(await tryAll(await start('--send', '--again'))).toEqual([
+      'esign bulk status RUN',
+      'esign bulk export RUN --into rows.csv -o status.csv',
+      'esign late --run RUN',
+      'esign envelopes cancel --run RUN --yes',
+    ]);
+    expect(await tryAll(await start('--again'))).toEqual([
+      'esign envelopes send --run RUN --yes',
+      'esign envelopes cancel --run RUN --yes',
+    ]);
+  });
+
+  it('suggest to send 200 rows only if more are left', async () => {
+    await people('many', 202);
+    expect(await start('--send', '--first', '1')).toMatch(/ {2}The next 200 +esign .* --first 200 --yes$/m);
+    const { stderr } = await home.run`bulk resume --first 1 --yes`;
+    expect(stderr).toContain('esign bulk resume run-');
+    expect(stderr).not.toContain('--first');
+  });
+});
+
 describe('a run whose envelopes are canceled', () => {
   it('has ended for good, and the list can be sent again', async () => {
     await people('end', 6);

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linesOf } from '../support/cli.ts';
 import { FindWorld, findAfterAnyHistory, READINGS } from '../support/find-world.ts';
@@ -146,6 +146,24 @@ describe('the local index', () => {
     here.service.make();
     expect(await here.find('ada', '--cached')).toMatchObject({ found: { length: 30 }, requests: 0 });
     expect((await here.home.run`find ada --refresh --cached`).code).toBe(2);
+  });
+
+  it('grows neither by lists nor beyond twice what is live', async () => {
+    const here = await world();
+    here.make(60, 60);
+    await here.find('ada');
+    const [path = ''] = await here.files();
+    const size = async () => (await stat(path)).size;
+    const first = await size();
+    await here.home.run`envelopes list --all`;
+    await here.home.run`envelopes watch env_1 --timeout 1s --interval 1s`;
+    expect(await size()).toBeLessThan(first * 1.1);
+    for (let round = 0; round < 6; round++) {
+      for (const one of here.service.envelopes.values()) one.subject = `Contract, draft ${round}`;
+      expect((await here.find('draft')).found).toHaveLength(60);
+      // Two thirds of the lines are obsolete at most: the next search rewrites it.
+      expect(await size()).toBeLessThan(first * 3.3);
+    }
   });
 
   it('is readable only by its owner', async () => {

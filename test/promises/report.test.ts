@@ -154,6 +154,11 @@ describe('a second report', () => {
         open: 10,
       });
       expect(await requestsOf('late')).toBeLessThanOrEqual(5 + 12);
+      // The first page shows that one has ended, but without its signers not more than that.
+      service.make();
+      await home.json(['report']);
+      service.move('env_250', 'COMPLETED');
+      expect(await home.object(['report'])).toMatchObject({ sent: 251, completed: 240 });
       // Only the selected ones that are still active.
       expect(await requestsOf('report', '--metadata', 'deal=D-5')).toBeLessThanOrEqual(5 + 1);
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
+import { recentItems } from '../../src/catalog/list.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
 import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';
@@ -104,8 +105,7 @@ export async function replaceOnce(
 export async function madeFor({ client }: Pick<Rig, 'client'>, old: Envelope): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = Date.parse(old.createdAt ?? '');
-  for await (const one of client.envelopes.recent(() => since))
-    if (replacedBy(one) === old.id) found.push(one);
+  for await (const one of recentItems(client, () => since)) if (replacedBy(one) === old.id) found.push(one);
   return found;
 }
 

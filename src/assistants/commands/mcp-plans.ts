@@ -67,7 +67,7 @@ export async function planCreate(
       envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
-    act: async () => withWarning(await executeCreate(client, body, options, context)),
+    act: async () => withWarning(await executeCreate(body, options, context)),
   };
 }
 

@@ -3,13 +3,13 @@ import * as z from 'zod';
 import Find from '../../catalog/commands/find.ts';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/select.ts';
+import type { Selection } from '../../catalog/selection.ts';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { fetchInto } from '../../documents/commands/run-download.ts';
-import { knownSigners } from '../../documents/commands/signers.ts';
+import { readKnownSigners } from '../../documents/commands/signers.ts';
 import DocumentsVerify from '../../documents/commands/verify.ts';
-import { targetsOfIds } from '../../documents/download/targets.ts';
+import { findTargetsById } from '../../documents/download/targets.ts';
 import EnvelopesDownload from '../../envelopes/commands/download.ts';
 import { historyReader } from '../../envelopes/commands/get-history.ts';
 import { envelopesListFlags } from '../../envelopes/commands/list.ts';
@@ -162,7 +162,7 @@ function documentTools(context: Context): Tool[] {
       more: { paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files') },
       hints: { ...READ_ONLY_HINTS, openWorldHint: false },
       run: async ({ 'require-seal': requireSeal }, { paths }) => {
-        const options = { known: await knownSigners({}, context.session), requireSeal, signal };
+        const options = { known: await readKnownSigners({}, context.session), requireSeal, signal };
         return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
       },
     }),
@@ -188,7 +188,7 @@ function documentTools(context: Context): Tool[] {
           signal,
         };
         const data = [];
-        const targets = await targetsOfIds([envelopeId], options);
+        const targets = await findTargetsById([envelopeId], options);
         for await (const { result, seal, problem } of fetchInto(targets, flags, context))
           data.push({ ...result, seal, problem });
         return { data };

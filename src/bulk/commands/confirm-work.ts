@@ -177,7 +177,7 @@ function timeInWords({ requests }: PlannedWork, client: Client, { session }: Con
   const window = client.window?.reading();
   if (window === undefined) return counted(requests, 'request');
   const ms = timeByWindow(requests, window, RESERVE, session.clock.now()) ?? 0;
-  const share = `${counted(requests, 'request')}; ${grouped(window.free)} are free, and ${Math.round(RESERVE * 100)}% of ${grouped(window.limit)} stay free for your other systems`;
+  const share = `${grouped(requests)} of ${grouped(window.free)} free requests; ${Math.round(RESERVE * 100)}% stay free for your other systems`;
   return ms === 0 ? share : `at least ${durationInWords(ms)}: ${share}`;
 }
 

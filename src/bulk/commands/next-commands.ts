@@ -1,5 +1,6 @@
 import { command } from '../../kernel/text/shell-words.ts';
-import type { Terminal } from '../../output/terminal.ts';
+import { errColumns, type Terminal } from '../../output/terminal.ts';
+import { inColumns, widthOf } from '../../output/text.ts';
 import type { RunState } from '../run-state.ts';
 
 type Pairs = [label: string, text: string][];
@@ -16,8 +17,19 @@ function writing(terminal: Terminal, ...words: readonly string[]): string {
   return command(...words, ...(terminal.canAsk ? [] : ['--yes']));
 }
 
-/** Returns the commands that usually follow a run that is paused or has finished, ready to run here. */
-export function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Terminal): Pairs {
+/**
+ * Returns the commands that usually follow a run that is paused or has finished, ready to run here. None is wrapped, so that it can
+ * be copied.
+ */
+export function nextText(state: RunState, terminal: Terminal): string {
+  const pairs = nextCommands(state, terminal);
+  const lines = inColumns(pairs).map((line) => `  ${line}`);
+  const fits = lines.every((line) => widthOf(line) < errColumns());
+  const shown = fits ? lines : pairs.flatMap(([label, text]) => [`  ${label}:`, `    ${text}`]);
+  return shown.map((line) => `${line}\n`).join('');
+}
+
+function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Terminal): Pairs {
   const { id, file, mode, total } = head;
   const takeBack = writing(terminal, 'envelopes', 'cancel', '--run', id);
   const status: Pairs[number] = ['Who has signed', command('bulk', 'status', id)];

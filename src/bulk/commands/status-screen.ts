@@ -5,6 +5,7 @@ import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
+import { errorInWords } from '../results.ts';
 import type { RunSummary } from '../run-list.ts';
 import type { RunState } from '../run-state.ts';
 import type { StatusLine } from '../status/run-status.ts';
@@ -38,7 +39,7 @@ const ORDER: readonly SignerState[] = [
   ...(['declined', 'expired', 'cancelled', 'replaced', 'failed'] as const),
 ];
 /** How many lines of each kind fit on a screen of 24 lines. */
-const MAX_PROBLEMS = 7;
+const MAX_PROBLEMS = 6;
 const MAX_WAITING = 3;
 
 /** A run on this machine, or only the ID of one that was started elsewhere. */
@@ -72,7 +73,7 @@ function continuation({ summary, state }: { summary: RunSummary; state: RunState
     `${grouped(state.count('pending'))} not begun`,
   ].join(', ');
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
-  return [canResume ? `${counts}. Continue: ${command('bulk', 'resume', summary.id)}` : `${counts}.`];
+  return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
 }
 
 /** Counts the rows and signers of a run by state. */
@@ -107,44 +108,82 @@ export class Totals {
 
 const NEEDS_YOU: readonly SignerState[] = ['failed', 'declined', 'expired'];
 
-/** Returns what needs the user: failed and declined rows with their reasons, and who has been waiting longest. */
+/** A row of the screen. */
+interface Attention {
+  line: string;
+  person: string;
+  what: string;
+  envelopeId: string;
+}
+
+/**
+ * Returns what needs the user: failed and declined rows with their reasons, and who has been waiting longest, with the command that
+ * reminds those who are late.
+ */
 export function attentionText(
   lines: readonly StatusLine[],
   run: string,
   terminal: Terminal,
   now: number,
 ): string {
-  const problems = lines.filter(({ state }) => NEEDS_YOU.includes(state));
-  const waiting = lines
-    .filter(({ state }) => state === 'waiting')
-    .toSorted((one, other) => timeOf(one.waitingSince ?? '') - timeOf(other.waitingSince ?? ''));
-  const blocks = [
-    block('Needs you', problems.slice(0, MAX_PROBLEMS), terminal, now),
-    block('Waiting longest', waiting.slice(0, MAX_WAITING), terminal, now),
-  ];
+  const problems = lines.filter(({ state }) => NEEDS_YOU.includes(state)).map(problemOf);
+  const waiting = waitingPeople(lines, now);
   const hidden = Math.max(0, problems.length - MAX_PROBLEMS) + Math.max(0, waiting.length - MAX_WAITING);
-  const more =
-    hidden > 0 ? `\n… and ${grouped(hidden)} more: ${command('bulk', 'status', run, '--all')}\n` : '';
-  return `${blocks.join('')}${more}`;
+  return [
+    block('Needs you', problems.slice(0, MAX_PROBLEMS), terminal),
+    block('Waiting longest', waiting.slice(0, MAX_WAITING), terminal),
+    hidden > 0 ? `… and ${grouped(hidden)} more: ${command('bulk', 'status', run, '--all')}\n` : '',
+    waiting.length > 0
+      ? `\nRemind the late ones:\n  ${command('late', '--run', run, '-q')} | ${command('envelopes', 'remind', '-')}\n`
+      : '',
+  ].join('');
 }
 
-function block(title: string, lines: readonly StatusLine[], terminal: Terminal, now: number): string {
-  if (lines.length === 0) return '';
+function problemOf(one: StatusLine): Attention {
+  const { state, error } = one;
+  const reason = state === 'declined' ? error?.message : errorInWords(error);
+  return { ...placeOf(one), what: reason ? `${state}: ${reason}` : state };
+}
+
+/** Returns who can sign now, longest first. A person with several envelopes is one row. */
+function waitingPeople(lines: readonly StatusLine[], now: number): Attention[] {
+  const people = new Map<string, { first: StatusLine; since: number; envelopes: number }>();
+  for (const one of lines) {
+    if (one.state !== 'waiting' || one.envelopeStatus === 'DECLINED') continue;
+    const key = one.email?.toLowerCase() ?? one.envelopeId ?? '';
+    const since = timeOf(one.waitingSince ?? '');
+    const known = people.get(key) ?? { first: one, since, envelopes: 0 };
+    known.envelopes++;
+    known.since = Math.min(known.since, since);
+    people.set(key, known);
+  }
+  return [...people.values()]
+    .toSorted((one, other) => one.since - other.since)
+    .map(({ first, since, envelopes }) => {
+      const place = envelopes > 1 ? { ...placeOf(first), line: '–', envelopeId: '' } : placeOf(first);
+      const time = Number.isNaN(since) ? [] : [durationInWords(Math.max(0, now - since))];
+      return {
+        ...place,
+        what: [...(envelopes > 1 ? [counted(envelopes, 'envelope')] : []), ...time].join(', '),
+      };
+    });
+}
+
+function placeOf({ line, row, name, email, envelopeId }: StatusLine): Omit<Attention, 'what'> {
+  return { line: String(line ?? row ?? ''), person: name || email || '', envelopeId: envelopeId ?? '' };
+}
+
+function block(title: string, rows: readonly Attention[], terminal: Terminal): string {
+  if (rows.length === 0) return '';
   const table = renderTable(
-    lines,
+    rows,
     [
-      { key: 'line', value: ({ line, row }) => String(line ?? row ?? ''), fixed: true },
-      { key: 'person', value: ({ name, email }) => name || email || '', least: 8 },
-      { key: 'what', value: (line) => `${line.state}${detailOf(line, now)}`, least: 12 },
+      { key: 'line', fixed: true },
+      { key: 'person', least: 8 },
+      { key: 'what', least: 12 },
       { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
     ],
     terminal,
   );
   return `\n${terminal.style('bold', title)}\n${table}`;
-}
-
-function detailOf({ state, error, waitingSince }: StatusLine, now: number): string {
-  if (error !== null) return `: ${state === 'declined' ? error.message : `${error.code}: ${error.message}`}`;
-  const since = timeOf(waitingSince ?? '');
-  return Number.isNaN(since) ? '' : ` for ${durationInWords(Math.max(0, now - since))}`;
 }

@@ -9,7 +9,6 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { EsignError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { renderPairs } from '../../output/table.ts';
 import type { Context } from '../../session/context.ts';
 import { requestsFor, timeByWindow } from '../estimate.ts';
 import { type RowResult, resultAsJson, resultsOf } from '../results.ts';
@@ -18,7 +17,7 @@ import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../run-limits.ts';
 import type { RunState } from '../run-state.ts';
 import type { OpenRun } from '../runs.ts';
 import { BulkProgress } from './bulk-progress.ts';
-import { nextCommands, resumeCommand } from './next-commands.ts';
+import { nextText, resumeCommand } from './next-commands.ts';
 import { rowInWords } from './row-text.ts';
 
 /** What the commands that work on a run share. */
@@ -165,7 +164,7 @@ function endingText(state: RunState, terminal: CommandTerminal): string {
   ];
   const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
   const hasNext = state.isPaused || (left === 0 && done > 0);
-  return hasNext ? summary + renderPairs(nextCommands(state, terminal), terminal, '  ') : summary;
+  return hasNext ? summary + nextText(state, terminal) : summary;
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { recentItems } from '../../catalog/list.ts';
 import { markerOf, requestIdOf } from '../../catalog/markers.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
@@ -56,7 +57,7 @@ export async function survey(client: Client, target: SurveyTarget, signal: Abort
 
 function itemsOf(client: Client, since: number | undefined, signal: AbortSignal): AsyncIterable<Envelope> {
   if (since === undefined) return client.envelopes.list({ signal });
-  return client.envelopes.recent(() => client.serviceClock.earliest(since), signal);
+  return recentItems(client, () => client.serviceClock.earliest(since), { signal });
 }
 
 function isBlank({ metadata }: Envelope): boolean {

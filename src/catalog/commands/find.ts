@@ -12,8 +12,8 @@ import { allOf, mapEach } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { isTableOutput, writeList } from '../../output/print-list.ts';
 import type { Context } from '../../session/context.ts';
-import type { IndexResult } from '../index/query.ts';
-import type { Selection } from '../select.ts';
+import type { Found } from '../index/query.ts';
+import type { Selection } from '../selection.ts';
 import { renderHits } from './found-table.ts';
 import { searchEnvelopes } from './select-envelopes.ts';
 import { searchText, selectionFlags, selectionOf } from './selection-flags.ts';
@@ -129,7 +129,7 @@ async function successorsOf(
   return successors;
 }
 
-function ageOf({ knownAt }: IndexResult): string {
+function ageOf({ knownAt }: Found): string {
   if (knownAt === undefined)
     return 'The local index is incomplete. To search all envelopes, leave out --cached.';
   const age = Math.max(0, Date.now() - knownAt);

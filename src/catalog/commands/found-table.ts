@@ -9,7 +9,7 @@ import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
-import { matchedSigners, type Selection } from '../select.ts';
+import { matchedSigners, type Selection } from '../selection.ts';
 
 /** Renders each envelope on two or three lines: its subject and ID, then who has signed, who it waits for, and since when. */
 export function renderHits(

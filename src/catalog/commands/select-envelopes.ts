@@ -1,16 +1,29 @@
+import type { Envelope } from '../../api/schemas.ts';
 import { type LimitFlags, limited } from '../../cli/input/limit-flags.ts';
-import { clockText, grouped } from '../../kernel/duration.ts';
+import { timeOf } from '../../kernel/clock.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf } from '../../kernel/streams.ts';
-import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../../session/context.ts';
-import { type EnvelopeIndex, type IndexProgress, IndexUnusable } from '../index/envelope-index.ts';
-import { type IndexResult, queryIndex } from '../index/query.ts';
-import { isUnfiltered, newestFirst, type Selection, selectEnvelopes } from '../select.ts';
+import { IndexUnusable, type UpdateOptions } from '../index/envelope-index.ts';
+import {
+  type AccountEnvelopes,
+  accountInIndex,
+  type FindOptions,
+  type Found,
+  finalInIndex,
+  findInIndex,
+  type IndexedAccount,
+} from '../index/query.ts';
+import { completeItems } from '../list.ts';
+import { isWholeItem } from '../match.ts';
+import { RunMembers } from '../run-members.ts';
+import { newestFirst, selectEnvelopes } from '../select.ts';
+import { isUnfiltered, type Selection, selectionFilter } from '../selection.ts';
+import { IndexProgressLine } from './index-progress.ts';
 
 /** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
-export type Selected = Omit<IndexResult, 'knownAt'>;
+export type Selected = Omit<Found, 'knownAt'>;
 
 /**
  * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit.
@@ -39,21 +52,14 @@ function needsIndex({ signer, words, metadata, run }: Selection): boolean {
   return [signer, words, metadata, run].some((condition) => condition !== undefined);
 }
 
-interface SearchOptions {
-  limit?: number | undefined;
-  cached?: boolean | undefined;
-  refresh?: boolean | undefined;
-  oneSignerFirst?: boolean | undefined;
-}
-
 /** Finds the matching envelopes, newest first: in the index, which is updated first, or if it is disabled, in the service. */
 export async function searchEnvelopes(
   selection: Selection,
-  options: SearchOptions,
+  options: FindOptions,
   context: Context,
-): Promise<IndexResult> {
+): Promise<Found> {
   const found = await fromIndex(
-    (index, running) => queryIndex(index, selection, { ...options, ...running }),
+    (account, running) => findInIndex(account, selection, { ...options, ...running }),
     context,
   );
   if (found !== undefined) return found;
@@ -69,33 +75,53 @@ export async function searchEnvelopes(
   return { envelopes: sorted(), total: () => total, hasMore: () => false, knownAt: Date.now() };
 }
 
-/** The parts of a running command that are needed to read from the index. */
-interface Running {
-  signal: AbortSignal;
-  onProgress: (progress: IndexProgress) => void;
+/** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
+export async function readAccount(selection: Selection, context: Context): Promise<AccountEnvelopes> {
+  const known = await fromIndex((account, running) => accountInIndex(account, selection, running), context);
+  if (known !== undefined) return known;
+  const { session, interrupt } = context;
+  const client = await session.client();
+  const { signal } = interrupt;
+  const { run, ...rest } = selection;
+  const members = run && new RunMembers(run);
+  const envelopes: Envelope[] = [];
+  for await (const one of completeItems(client, client.envelopes.list({ signal }), isWholeItem, signal)) {
+    envelopes.push(one);
+    members?.add(one.id, timeOf(one.createdAt), one.metadata);
+  }
+  const matches = selectionFilter(rest, session.now());
+  return { envelopes, isSelected: (one) => (members?.has(one.id) ?? true) && matches(one) };
 }
 
-/**
- * Reads from the index and shows the progress. Returns undefined if the index is disabled, or if it is unusable and `onUnusable`
- * doesn't throw. By default, a notice shows that the service is read instead.
- */
-export async function fromIndex<T extends object>(
-  read: (index: EnvelopeIndex, running: Running) => Promise<T>,
+/** Requesting this many envelopes takes fewer requests than comparing the index with the list. */
+const FEW = 5;
+
+/** Returns those of the envelopes that can't change anymore, as far as the index knows them. */
+export async function knownEnvelopes(
+  ids: readonly string[],
   context: Context,
-  onUnusable = (why: string, _error: unknown) =>
-    context.terminal.notice(`${why}. Reading all envelopes from the service.`),
+): Promise<ReadonlyMap<string, Envelope>> {
+  if (ids.length <= FEW) return new Map();
+  const found = await fromIndex((account, running) => finalInIndex(account, ids, running), context);
+  return found ?? new Map();
+}
+
+/** Reads from the index and shows the progress. Returns undefined if the index is disabled or can't be used, which a notice shows. */
+async function fromIndex<T extends object>(
+  read: (account: IndexedAccount, running: UpdateOptions) => Promise<T>,
+  context: Context,
 ): Promise<T | undefined> {
-  const { session, interrupt } = context;
-  const index = await session.index();
-  if (index === undefined) return undefined;
+  const { session, interrupt, terminal } = context;
+  const account = await session.indexedAccount();
+  if (account === undefined) return undefined;
   const line = new IndexProgressLine(context);
   try {
-    return await read(index, { signal: interrupt.signal, onProgress: (progress) => line.show(progress) });
+    return await read(account, { signal: interrupt.signal, onProgress: (progress) => line.show(progress) });
   } catch (error) {
     const why = unusableReason(error);
     if (why === undefined) throw error;
     await line.stop();
-    onUnusable(why, error);
+    terminal.notice(`${why}. Reading all envelopes from the service.`);
     return undefined;
   } finally {
     await line.stop();
@@ -106,49 +132,4 @@ export async function fromIndex<T extends object>(
 function unusableReason(error: unknown): string | undefined {
   if (error instanceof IndexUnusable) return error.message;
   return isDiskError(error) ? `The index can't be stored in ${stateDir()} (${diskReason(error)})` : undefined;
-}
-
-const MIN_PROGRESS_COUNT = 100;
-
-/** Shows the progress of updating the index. Shows nothing if there is little to read. */
-class IndexProgressLine {
-  readonly #context: Context;
-  #spinner: Promise<Spinner> | undefined;
-  #step: IndexProgress['step'] | undefined;
-  #startedAt = 0;
-  #before = 0;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  show(progress: IndexProgress): void {
-    const { step, done, total } = progress;
-    if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
-    if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
-    const text = this.#text(progress);
-    if (this.#spinner === undefined)
-      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.terminal.json);
-    else void this.#spinner.then((spinner) => spinner.text(text));
-  }
-
-  async stop(): Promise<void> {
-    (await this.#spinner)?.stop();
-    this.#spinner = undefined;
-  }
-
-  #text({ step, done, total }: IndexProgress): string {
-    if (step === 'other-process')
-      return 'Another esign process is reading the envelopes. Waiting for it to finish.';
-    const of = total === undefined ? '' : ` of ${grouped(total)}`;
-    const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
-    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
-  }
-
-  #left(done: number, total: number | undefined): string {
-    const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const rate = (done - this.#before) / seconds;
-    if (total === undefined || seconds < 1 || rate <= 0) return '';
-    return `, ${clockText((total - done) / rate)} left`;
-  }
 }

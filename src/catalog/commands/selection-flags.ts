@@ -14,7 +14,7 @@ import { readPairList } from '../../cli/input/pairs.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { folded, wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../../session/context.ts';
-import type { Selection } from '../select.ts';
+import type { Selection } from '../selection.ts';
 
 /** The argument of commands that act on envelopes, given by ID or by run. */
 export const idsOrRun = {

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { isIntactLine, readMember } from '../../journal/line.ts';
+import { isIntactLine, parseUpTo, readMember } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/vocabulary.ts';
@@ -17,12 +17,11 @@ export interface EntryHead {
   /** ISO 8601; empty if the service left it out. */
   created: string;
   known: Knowledge;
-  /** When it was read, by this machine's clock. */
-  seen: number;
 }
 
 /** An envelope as a line of the index. The texts and the envelope come last, so that the head can be parsed without them. */
 export interface IndexEntry extends EntryHead {
+  /** What a search looks through, folded. */
   texts: string;
   envelope: Envelope;
 }
@@ -30,7 +29,7 @@ export interface IndexEntry extends EntryHead {
 /** Any other line of the index. */
 export type IndexEvent =
   /** The service no longer has this envelope. */
-  { gone: string; seen: number } | Completeness;
+  { gone: string } | Completeness;
 
 /** The index contained every envelope of the service. */
 export interface Completeness {
@@ -38,22 +37,21 @@ export interface Completeness {
   complete: number;
   /** Every envelope created until then, by the service's clock. */
   upTo: number;
+  /** How many envelopes it contained. If fewer precede this line, some lines were lost. */
+  count: number;
   /** How many more envelopes the service counts than it lists. */
   extra: number;
 }
 
-export const TEXT_SEPARATOR = '\n';
-
 /** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
-export function entryOf(envelope: Envelope, alone: boolean, seen: number): IndexEntry {
+export function entryOf(envelope: Envelope, alone: boolean): IndexEntry {
   const { id, status, createdAt } = envelope;
   return {
     id,
     status: status ?? '',
     created: createdAt ?? '',
-    known: knowledgeOf(envelope, alone, seen),
-    seen,
-    texts: textsOf(envelope).join(TEXT_SEPARATOR),
+    known: knowledgeOf(envelope, alone),
+    texts: textsOf(envelope).join('\n'),
     envelope,
   };
 }
@@ -61,22 +59,37 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Index
 /** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
 const DOCUMENTS_MS = 86_400_000;
 
-function cannotChange(envelope: Envelope, now: number): boolean {
+function cannotChange(envelope: Envelope): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
   if (!isFinal(status ?? '')) return false;
   const awaitsDocuments = signedDocumentStorageKey === null || certificateStorageKey === null;
-  return status !== 'COMPLETED' || !awaitsDocuments || now - timeOf(completedAt) > DOCUMENTS_MS;
+  return status !== 'COMPLETED' || !awaitsDocuments || Date.now() - timeOf(completedAt) > DOCUMENTS_MS;
 }
 
-function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge {
+function knowledgeOf(envelope: Envelope, alone: boolean): Knowledge {
   if (!alone && !isWholeItem(envelope)) return 'part';
   // An item of a list may leave the storage keys out.
   const lacksKeys = envelope.status === 'COMPLETED' && envelope.signedDocumentStorageKey === undefined;
-  return cannotChange(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
+  return cannotChange(envelope) && (alone || !lacksKeys) ? 'final' : 'whole';
 }
 
-/** Where the envelope begins in the line of an entry. */
-export const ENVELOPE_AT = Buffer.from(',"envelope":');
+const TEXTS_AT = Buffer.from(',"texts":');
+const ENVELOPE_AT = Buffer.from(',"envelope":');
+
+/** Parses the beginning of an intact line: the head of an entry, or an event. Undefined for a line of another version. */
+export function readHead(line: Buffer): EntryHead | IndexEvent | undefined {
+  const texts = line.indexOf(TEXTS_AT);
+  const value = parseUpTo(line, texts < 0 ? line.lastIndexOf(',"crc":') : texts);
+  return isHead(value) || isIndexEvent(value) ? value : undefined;
+}
+
+/** Returns true if all of these bytes occur before the envelope. Looks for the envelope last, because most lines lack one. */
+export function hasTexts(line: Buffer, needles: readonly Buffer[]): boolean {
+  return needles.every((needle) => {
+    const at = line.indexOf(needle);
+    return at >= 0 && at < line.indexOf(ENVELOPE_AT);
+  });
+}
 
 /**
  * Returns the envelope of an entry's line, without its line break; undefined if a byte of it was changed. The checksum shows that
@@ -94,21 +107,19 @@ function isStored(value: unknown): value is Envelope {
 }
 
 /** Checks the head of an entry without a schema, because there may be a hundred thousand of them. */
-export function isHead(value: unknown): value is EntryHead {
+function isHead(value: unknown): value is EntryHead {
   return (
     isRecord(value) &&
     typeof value.id === 'string' &&
     typeof value.status === 'string' &&
     typeof value.created === 'string' &&
-    typeof value.seen === 'number' &&
     (value.known === 'part' || value.known === 'whole' || value.known === 'final')
   );
 }
 
-/** Returns true for any other line that this version supports. */
-export function isIndexEvent(value: unknown): value is IndexEvent {
+function isIndexEvent(value: unknown): value is IndexEvent {
   if (!isRecord(value)) return false;
-  if (typeof value.complete === 'number')
-    return typeof value.upTo === 'number' && typeof value.extra === 'number';
-  return typeof value.gone === 'string' && typeof value.seen === 'number';
+  if (typeof value.gone === 'string') return true;
+  const { complete, upTo, count, extra } = value;
+  return [complete, upTo, count, extra].every((one) => typeof one === 'number');
 }

@@ -1,41 +1,28 @@
-import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
-import { readIfExists } from '../marked-envelopes.ts';
-import type { Selection } from '../select.ts';
-import type { Feed } from './feed.ts';
-import { IndexFile } from './index-file.ts';
-import { canChange, type IndexedEnvelope, isPartlyKnown, type Snapshot } from './snapshot.ts';
-import { walkNew } from './walk.ts';
+import { LIMITS } from '../../kernel/vocabulary.ts';
+import { readIfExists } from '../list.ts';
+import { isWholeItem } from '../match.ts';
+import type { Selection } from '../selection.ts';
+import { readIndex, removeUnusedIndexes, StoredEnvelopes, tidyIndex } from './index-file.ts';
+import type { IndexWriter } from './index-writer.ts';
+import { ListComparison } from './list-comparison.ts';
+import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 export interface IndexProgress {
-  /** Reading the list, reading envelopes one by one, or waiting for another process that does either. */
-  step: 'list' | 'each' | 'other-process';
+  /** Reading the list, or envelopes one by one. */
+  step: 'list' | 'each';
   done: number;
   total: number | undefined;
 }
 
-export interface RefreshOptions {
+export interface UpdateOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: IndexProgress) => void) | undefined;
-  /** Returns the envelopes that the caller will read again. If it takes fewer requests, the list is read instead. Default: none. */
-  outdated?: ((refreshed: Refreshed) => readonly IndexedEnvelope[]) | undefined;
-}
-
-export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
-  /** Decides which envelopes are read again. Default: all that can still change. */
-  mayHaveChanged?: ((one: IndexedEnvelope, snapshot: Snapshot) => boolean) | undefined;
-}
-
-/** The index after an update. */
-export interface Refreshed {
-  snapshot: Snapshot;
-  /** When the update began, in ms. */
-  askedAt: number;
-  /** Indexed envelopes that are missing from the service's list. Each has to be requested to see whether it exists. */
-  unconfirmed: ReadonlySet<string>;
 }
 
 /** The index can't be written, so its content is incomplete. */
@@ -43,136 +30,181 @@ export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable';
 }
 
-/** Reading more envelopes than this takes a lock, so that two processes don't read the same ones. */
-const LOCK_ABOVE = 20;
-/** The share of the rate limit that large reads leave for other programs, and how long they wait for the next window. */
+/** Reading more envelopes than this at the same time leaves a share of the rate limit to other programs. */
+const MANY = 20;
+/** That share, and how long such a reading waits for the next window. */
 const LARGE_READ_PACE = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 
-/** The local index of one account's envelopes: a file that is updated for each query. */
+/** The local index of one account's envelopes, brought up to date for one query. */
 export class EnvelopeIndex {
-  readonly file: IndexFile;
-  readonly client: Client;
-  readonly #feed: Feed;
+  readonly #path: string;
+  readonly #client: Client;
+  readonly #writer: IndexWriter;
+  readonly #selection: Selection;
+  readonly #options: UpdateOptions;
+  #snapshot: Snapshot;
+  /** The checksums of the envelopes that were read for this query. */
+  readonly #fresh = new Map<string, number>();
+  /** Indexed envelopes that are missing from the list, but new enough that they may still appear. */
+  #unconfirmed: ReadonlySet<string> = new Set();
+  /** Whether the items of the list have all fields; undefined before the first one. */
+  #listsAll: boolean | undefined;
+  #listed = 0;
 
-  /** `client` must add every response to `feed`. */
-  constructor(feed: Feed, client: Client) {
-    this.file = new IndexFile(feed.path);
-    this.client = client;
-    this.#feed = feed;
+  private constructor(
+    { client, writer }: { client: Client; writer: IndexWriter },
+    selection: Selection,
+    snapshot: Snapshot,
+    options: UpdateOptions,
+  ) {
+    this.#path = writer.path;
+    this.#client = client;
+    this.#writer = writer;
+    this.#selection = selection;
+    this.#snapshot = snapshot;
+    this.#options = options;
   }
 
-  /** Deletes the index. The next search reads every envelope. */
-  async clear(): Promise<void> {
-    await rm(this.file.path, { force: true });
+  /** Reads the index as it is, without a request. `client` must add the envelopes that it gets by ID to `writer`. */
+  static async open(
+    account: { client: Client; writer: IndexWriter },
+    selection: Selection,
+    options: UpdateOptions = {},
+  ): Promise<EnvelopeIndex> {
+    const { path } = account.writer;
+    account.writer.flush();
+    const read = () => readIndex(path, selection);
+    let snapshot = await read();
+    if (await tidyIndex(path, snapshot)) snapshot = await read();
+    return new EnvelopeIndex(account, selection, snapshot, options);
   }
 
-  /** Returns the index as it is, without a request. */
-  known(selection?: Selection): Promise<Snapshot> {
-    this.#feed.flush();
-    return this.file.read(selection);
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** Returns the matching envelopes, newest first. */
+  hits(): IndexedEnvelope[] {
+    return this.#snapshot.hits(this.#now(), (one) => this.isCurrent(one));
+  }
+
+  isHit(one: IndexedEnvelope): boolean {
+    return this.#snapshot.isHit(one, this.#now(), this.isCurrent(one));
+  }
+
+  /** Returns true for an envelope that can't change anymore or was read for this query. */
+  isCurrent({ id, known, checksum }: IndexedEnvelope): boolean {
+    if (this.#fresh.get(id) === checksum) return true;
+    return known === 'final' && !this.#unconfirmed.has(id);
   }
 
   /**
-   * Reads what the index lacks to find the selected envelopes, and returns it. The first time, it reads every envelope; an interrupted
-   * update is resumed.
-   * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
+   * Finds new envelopes, then reads those that only a GET can decide and those that `wanted` returns, until all of them are current.
+   * Reads the list instead of single envelopes if that takes fewer requests.
+   * @throws IndexUnusable if the index can't be written.
    */
-  async refresh(selection: Selection, options: RefreshOptions = {}): Promise<Refreshed> {
-    const askedAt = Date.now();
-    const refreshed = { ...(await this.#readMissing(selection, options)), askedAt };
-    const outdated = options.outdated?.(refreshed) ?? [];
-    if (!refreshed.snapshot.isListCheaper(outdated.length, askedAt)) return refreshed;
-    await this.#withReserve(() => this.#readList(refreshed.snapshot, options));
-    return { ...refreshed, snapshot: await this.#readNewLines(selection, refreshed.snapshot) };
+  async update(wanted: () => readonly IndexedEnvelope[]): Promise<void> {
+    const isNew = this.#snapshot.completeness === undefined;
+    await this.#paced(isNew, () => this.#findNew());
+    if (isNew) await removeUnusedIndexes(dirname(this.#path));
+    for (let mayList = true; ; ) {
+      const undecided = this.#snapshot.undecided(this.#now());
+      const outdated = new Set([...undecided, ...wanted()].filter((one) => !this.isCurrent(one)));
+      if (outdated.size === 0) return;
+      const isListCheaper =
+        this.#listsAll === true && outdated.size * LIMITS.pageSize > this.#snapshot.known.size;
+      const read = () => (mayList && isListCheaper ? this.#readList() : this.#readEach([...outdated]));
+      await this.#paced(outdated.size > MANY, read);
+      mayList &&= !isListCheaper;
+      await this.#readNewLines();
+    }
   }
 
-  /**
-   * Updates the index and returns it. Reads new and partly known envelopes and those that may have changed, one by one or as a
-   * list, whichever takes fewer requests.
-   * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
-   */
-  async refreshAll(
-    selection: Selection = {},
-    { mayHaveChanged = canChange, ...options }: RefreshAllOptions = {},
-  ): Promise<Snapshot> {
-    const outdated = ({ snapshot, askedAt }: Refreshed) =>
-      [...snapshot.known.values()].filter(
-        (one) => isPartlyKnown(one) || (one.seen <= askedAt && mayHaveChanged(one, snapshot)),
-      );
-    const refreshed = await this.refresh(selection, { ...options, outdated });
-    await this.#readEach(outdated(refreshed), options);
-    return this.#readNewLines(selection, refreshed.snapshot);
+  /** Yields envelopes of the index. With `cached`, those that another process has just moved are left out. */
+  async *stored(entries: Iterable<IndexedEnvelope>, { cached = false } = {}): AsyncGenerator<Envelope, void> {
+    let file: StoredEnvelopes | undefined;
+    try {
+      for (const one of entries) {
+        file ??= new StoredEnvelopes(this.#path);
+        const envelope = file.get(one) ?? (cached ? undefined : await this.#current(one.id));
+        if (envelope !== undefined) yield envelope;
+      }
+    } finally {
+      file?.close();
+    }
+  }
+
+  #now(): number {
+    return this.#client.serviceClock.now();
+  }
+
+  /** Compares the index with the service's list: reads what is new or, if the counts differ, all of it. */
+  async #findNew(): Promise<void> {
+    const onItems = (items: readonly Envelope[], total: number | undefined) => this.#take(items, total);
+    const list = new ListComparison(this.#client, this.#snapshot, onItems);
+    const { gone, unconfirmed, upTo, extra } = await list.run(this.#options.signal);
+    this.#unconfirmed = unconfirmed;
+    for (const id of gone) this.#writer.event({ gone: id });
+    await this.#readNewLines();
+    const count = this.#snapshot.known.size;
+    this.#writer.event({ complete: Date.now(), upTo, count, extra });
+    await this.#readNewLines();
+  }
+
+  #take(items: readonly Envelope[], total: number | undefined): void {
+    for (const item of items) {
+      const isWhole = isWholeItem(item);
+      this.#listsAll = isWhole && this.#listsAll !== false;
+      const { id, status, createdAt } = item;
+      const facts = {
+        id,
+        status: status ?? '',
+        created: timeOf(createdAt),
+        known: isWhole ? 'whole' : 'part',
+      } as const;
+      if (this.#snapshot.noteItem(facts)) continue;
+      this.#writer.note(id, this.#snapshot.known.get(id)?.checksum);
+      const checksum = this.#writer.envelope(item, false);
+      if (isWhole) this.#fresh.set(id, checksum);
+    }
+    this.#listed += items.length;
+    this.#options.onProgress?.({ step: 'list', done: this.#listed, total });
+  }
+
+  async #readList(): Promise<void> {
+    const { signal } = this.#options;
+    this.#listed = 0;
+    for await (const item of this.#client.envelopes.list({ signal }))
+      this.#take([item], this.#snapshot.known.size);
+  }
+
+  async #readEach(outdated: readonly IndexedEnvelope[]): Promise<void> {
+    let done = 0;
+    const read = async (one: IndexedEnvelope) => {
+      this.#writer.note(one.id, one.checksum);
+      const envelope = await this.#current(one.id);
+      if (envelope) this.#fresh.set(one.id, this.#writer.envelope(envelope, true));
+    };
+    for await (const _ of mapAhead(outdated, READ_CONCURRENCY, read))
+      this.#options.onProgress?.({ step: 'each', done: ++done, total: outdated.length });
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */
-  async current(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
-    const envelope = await readIfExists(this.client, id, signal);
-    if (envelope === undefined) this.#feed.gone(id);
-    return envelope;
+  async #current(id: string): Promise<Envelope | undefined> {
+    const envelope = await readIfExists(this.#client, id, this.#options.signal);
+    if (envelope?.id === id) return envelope;
+    this.#writer.event({ gone: id });
+    return undefined;
   }
 
-  async #readMissing(selection: Selection, options: RefreshOptions): Promise<Omit<Refreshed, 'askedAt'>> {
-    const { signal, onProgress } = options;
-    const snapshot = await this.known(selection);
-    const isLarge = snapshot.completeness === undefined || this.#missing(snapshot).length > LOCK_ABOVE;
-    if (!isLarge) return this.#update(snapshot, selection, options);
-    const onWait = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
-    const work = async () => this.#update(await this.known(selection), selection, options);
-    return this.file.withLock(() => this.#withReserve(work), { signal, onWait });
+  async #readNewLines(): Promise<void> {
+    this.#writer.flush();
+    if (this.#writer.hasFailed) throw new IndexUnusable(`${this.#path} can't be written`);
+    this.#snapshot = await readIndex(this.#path, this.#selection, this.#snapshot);
   }
 
-  async #update(
-    before: Snapshot,
-    selection: Selection,
-    options: RefreshOptions,
-  ): Promise<Omit<Refreshed, 'askedAt'>> {
-    const { signal, onProgress } = options;
-    const wasNew = before.completeness === undefined;
-    const { gone, unconfirmed, upTo, extra } = await walkNew(this.client, before, {
-      signal,
-      onProgress: (done, total) => onProgress?.({ step: 'list', done, total }),
-    });
-    for (const id of gone) this.#feed.gone(id);
-    this.#feed.complete(upTo, extra);
-    let snapshot = await this.#readNewLines(selection, before);
-    await this.#readEach(this.#missing(snapshot), options);
-    snapshot = await this.#readNewLines(selection, snapshot);
-    if (wasNew) await this.file.removeUnused();
-    if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(selection);
-    return { snapshot, unconfirmed };
-  }
-
-  async #readNewLines(selection: Selection, before: Snapshot): Promise<Snapshot> {
-    this.#feed.flush();
-    if (this.#feed.hasFailed) throw new IndexUnusable(`${this.file.path} can't be written`);
-    return this.file.read(selection, before);
-  }
-
-  #missing(snapshot: Snapshot): IndexedEnvelope[] {
-    return snapshot.missing(this.client.serviceClock.now());
-  }
-
-  async #readList({ known }: Snapshot, { signal, onProgress }: RefreshOptions): Promise<void> {
-    let done = 0;
-    for await (const _ of this.client.envelopes.list({ signal }))
-      onProgress?.({ step: 'list', done: ++done, total: known.size });
-  }
-
-  async #readEach(
-    missing: readonly IndexedEnvelope[],
-    { signal, onProgress }: RefreshOptions,
-  ): Promise<void> {
-    const read = async () => {
-      let done = 0;
-      const total = missing.length;
-      for await (const _ of mapAhead(missing, READ_CONCURRENCY, ({ id }) => this.current(id, signal)))
-        onProgress?.({ step: 'each', done: ++done, total });
-    };
-    if (missing.length > LOCK_ABOVE) await this.#withReserve(read);
-    else await read();
-  }
-
-  #withReserve<T>(work: () => Promise<T>): Promise<T> {
-    return this.client.window ? this.client.window.withReserve(LARGE_READ_PACE, work) : work();
+  #paced<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {
+    const { window } = this.#client;
+    return isLarge && window ? window.withReserve(LARGE_READ_PACE, work) : work();
   }
 }

@@ -1,12 +1,17 @@
-import { READ_CONCURRENCY } from '../../api/limits.ts';
+import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
-import { oneSignerFilter, type Selection, selectionFilter } from '../select.ts';
-import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
-import type { OpenIndexFile } from './index-file.ts';
-import type { IndexedEnvelope } from './snapshot.ts';
+import { isTerminal } from '../../kernel/vocabulary.ts';
+import { type Selection, selectionFilter } from '../selection.ts';
+import { EnvelopeIndex, type UpdateOptions } from './envelope-index.ts';
+import type { IndexWriter } from './index-writer.ts';
 
-export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
+/** An account with an index on this machine. */
+export interface IndexedAccount {
+  client: Client;
+  writer: IndexWriter;
+}
+
+export interface FindOptions {
   limit?: number | undefined;
   /** Uses only the index, however old it is. */
   cached?: boolean | undefined;
@@ -17,7 +22,7 @@ export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onPr
 }
 
 /** The matching envelopes, newest first. */
-export interface IndexResult {
+export interface Found {
   envelopes: AsyncIterable<Envelope>;
   /** Returns the number of matches without the limit; undefined if only reading each one would show it. Call it after the last envelope. */
   total(): number | undefined;
@@ -28,101 +33,81 @@ export interface IndexResult {
 }
 
 /**
- * Finds the envelopes of a selection in the index. Unless `cached`, each match that can still change is requested again before
- * it is returned, and no more than `limit` of them.
+ * Finds the envelopes of a selection in the index. Unless `cached`, each match that can still change is requested again, and no
+ * more than `limit` of them.
  * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
  */
-export async function queryIndex(
-  index: EnvelopeIndex,
+export async function findInIndex(
+  account: IndexedAccount,
   selection: Selection,
-  options: IndexQueryOptions,
-): Promise<IndexResult> {
-  const { cached, limit, signal, onProgress } = options;
-  if (options.refresh) await index.clear();
-  const isOneSigner = options.oneSignerFirst ? oneSignerFilter(selection) : undefined;
-  const { serviceClock } = index.client;
-  const hitsIn = ({ snapshot }: Refreshed) => snapshot.hits(serviceClock.now());
-  const outdated = (refreshed: Refreshed) =>
-    hitsIn(refreshed)
-      .slice(0, limit)
-      .filter((one) => !isCurrent(one, refreshed));
-  const refreshed = cached
-    ? { snapshot: await index.known(selection), askedAt: Date.now(), unconfirmed: new Set<string>() }
-    : await index.refresh(selection, { signal, onProgress, outdated });
-  const found = hitsIn(refreshed);
-  const hits = isOneSigner && found.length > 1 ? matchesFirst(found, isOneSigner, index) : found;
-  const result = resultOf(index, hits, refreshed, selection, options);
-  return { ...result, knownAt: refreshed.snapshot.completeness?.complete };
+  { limit, cached, refresh, oneSignerFirst, ...running }: FindOptions & UpdateOptions,
+): Promise<Found> {
+  if (refresh) account.writer.clear();
+  const index = await EnvelopeIndex.open(account, selection, running);
+  const ranked = () => {
+    const hits = index.hits();
+    if (!oneSignerFirst) return hits;
+    return [...hits.filter((one) => one.isOneSigner), ...hits.filter((one) => !one.isOneSigner)];
+  };
+  if (!cached) await index.update(() => ranked().slice(0, limit));
+  const hits = ranked();
+  const hasMore = limit !== undefined && hits.length > limit;
+  // Beyond the limit, envelopes may have left the status since they were read.
+  const isExact = !hasMore || (selection.statuses ?? selection.expiresBefore) === undefined;
+  return {
+    envelopes: index.stored(hits.slice(0, limit), { cached }),
+    total: () => (isExact ? hits.length : undefined),
+    hasMore: () => hasMore,
+    knownAt: index.snapshot.completeness?.complete,
+  };
 }
 
-/** Returns true if the indexed envelope is up to date: it can't change anymore, or it was read after the query began. */
-function isCurrent(hit: IndexedEnvelope, { askedAt, unconfirmed }: Refreshed): boolean {
-  if (unconfirmed.has(hit.id)) return false;
-  return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
+/**
+ * Returns those of the envelopes that can't change anymore, after comparing the index with the list: none of them is requested.
+ * Without a complete index, it is empty.
+ * @throws IndexUnusable
+ */
+export async function finalInIndex(
+  account: IndexedAccount,
+  ids: readonly string[],
+  running: UpdateOptions,
+): Promise<Map<string, Envelope>> {
+  const found = new Map<string, Envelope>();
+  const index = await EnvelopeIndex.open(account, {}, running);
+  if (index.snapshot.completeness === undefined) return found;
+  await index.update(() => []);
+  const entries = ids.flatMap((id) => index.snapshot.known.get(id) ?? []);
+  const final = entries.filter((one) => one.known === 'final' && index.isCurrent(one));
+  for await (const envelope of index.stored(final)) found.set(envelope.id, envelope);
+  return found;
 }
 
-/** A stable sort: the envelopes that match come first. */
-function matchesFirst(
-  hits: readonly IndexedEnvelope[],
-  matches: (envelope: Envelope | undefined) => boolean,
-  index: EnvelopeIndex,
-): IndexedEnvelope[] {
-  const file = index.file.open();
-  try {
-    const first = new Set(hits.filter((hit) => matches(file.envelope(hit))));
-    return [...first, ...hits.filter((hit) => !first.has(hit))];
-  } finally {
-    file.close();
-  }
+/** The envelopes of an account, and a test for the selected ones. */
+export interface AccountEnvelopes {
+  envelopes: AsyncIterable<Envelope> | Iterable<Envelope>;
+  isSelected: (envelope: Envelope) => boolean;
 }
 
-/** Returns the envelopes of the hits that still match, and how many there are. */
-function resultOf(
-  index: EnvelopeIndex,
-  hits: readonly IndexedEnvelope[],
-  refreshed: Refreshed,
+/**
+ * Returns all envelopes of the account, after reading new ones and the selected ones that are still active. A declined envelope
+ * is not read again: it may have been canceled since, but it was declined.
+ * @throws IndexUnusable
+ */
+export async function accountInIndex(
+  account: IndexedAccount,
   selection: Selection,
-  { cached, signal, limit = Number.POSITIVE_INFINITY }: IndexQueryOptions,
-): Omit<IndexResult, 'knownAt'> {
-  let [shown, checked] = [0, 0];
-  const hasMore = () => checked < hits.length;
-
-  /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
-  async function read(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
-    const known = file.envelope(hit);
-    if (cached) return known;
-    if (known !== undefined && isCurrent(hit, refreshed)) return known;
-    return index.current(hit.id, signal);
-  }
-
-  async function* envelopes(): AsyncGenerator<Envelope, void, undefined> {
-    if (hits.length === 0) return;
-    const { serviceClock } = index.client;
-    // The hits already belong to the run, including those that replaced one of its envelopes.
-    const conditions = { ...selection, run: undefined };
-    const file = index.file.open();
-    try {
-      while (hasMore() && shown < limit) {
-        // Requests no more than the limit needs.
-        const some = hits.slice(checked, checked + limit - shown);
-        for await (const one of mapInOrder(some, READ_CONCURRENCY, (hit) => read(hit, file))) {
-          checked++;
-          if (one === undefined || !selectionFilter(conditions, serviceClock.now())(one)) continue;
-          shown++;
-          yield one;
-        }
-      }
-    } finally {
-      file.close();
-    }
-  }
-
-  function total(): number | undefined {
-    if (!hasMore()) return shown;
-    const { words: _, run: __, ...rest } = selection;
-    const isExact = Object.values(rest).every((value) => value === undefined);
-    return isExact ? hits.length - (checked - shown) : undefined;
-  }
-
-  return { envelopes: envelopes(), total, hasMore };
+  running: UpdateOptions,
+): Promise<AccountEnvelopes> {
+  const index = await EnvelopeIndex.open(account, selection, running);
+  await index.update(() =>
+    [...index.snapshot.known.values()].filter((one) => {
+      if (one.known === 'part') return true;
+      return (one.hasChanged || !isTerminal(one.status)) && index.isHit(one);
+    }),
+  );
+  const { members, known } = index.snapshot;
+  // The members also contain the envelopes that replace those of the run.
+  const matches = selectionFilter({ ...selection, run: undefined }, account.client.serviceClock.now());
+  const isSelected = (one: Envelope) => (members?.has(one.id) ?? true) && matches(one);
+  return { envelopes: index.stored(known.values()), isSelected };
 }

@@ -15,7 +15,7 @@ import { DownloadFolder } from '../archive/download-folder.ts';
 import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
 import type { FileTarget, LocateOptions } from '../download/locate.ts';
 import type { CheckedFile } from '../download/seals.ts';
-import { refuseCollisions, targetsOfIds } from '../download/targets.ts';
+import { findTargetsById, refuseCollisions } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
 import { sealSourceOf } from './signers.ts';
@@ -232,5 +232,5 @@ export async function downloadDocuments(envelopeId: string, dir: string, context
     template: undefined,
     signal: context.interrupt.signal,
   };
-  await downloadAll(await targetsOfIds([envelopeId], options), flags, context, { type: 'file' });
+  await downloadAll(await findTargetsById([envelopeId], options), flags, context, { type: 'file' });
 }

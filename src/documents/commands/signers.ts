@@ -39,7 +39,7 @@ async function pinFirst(
 }
 
 /** Returns the signers that are trusted in this run: the pinned one, and those named by flags. */
-export async function knownSigners(
+export async function readKnownSigners(
   { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
   session: Session,
 ): Promise<TrustedSigners> {

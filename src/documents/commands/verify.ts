@@ -9,7 +9,7 @@ import { safeLine } from '../../output/text.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { renderVerified } from './download-lines.ts';
-import { knownSigners } from './signers.ts';
+import { readKnownSigners } from './signers.ts';
 
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Verify downloaded documents: checksums (SHA256SUMS) and PDF seals.';
@@ -42,7 +42,7 @@ export default class DocumentsVerify extends EsignCommand {
     const { argv, flags, context, terminal } = await this.start(DocumentsVerify);
     const places = argv.length === 0 ? ['.'] : argv.map(String);
     const options = {
-      known: await knownSigners(flags, context.session),
+      known: await readKnownSigners(flags, context.session),
       requireSeal: flags['require-seal'],
       sealedPartDir: flags['sealed-part'],
       signal: context.interrupt.signal,

@@ -1,10 +1,15 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
-import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
+import {
+  findTargetsById,
+  findTargetsBySelection,
+  withoutDocuments,
+} from '../../documents/download/targets.ts';
 import { readNamedOrSelected } from './named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -45,8 +50,8 @@ export default class EnvelopesDownload extends EsignCommand {
     const client = await context.session.client();
     const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected
-      ? await targetsOfSelection(selected.values(), options)
-      : await targetsOfIds(ids, options);
+      ? await findTargetsBySelection(selected.values(), options)
+      : await findTargetsById(ids, options, await knownEnvelopes(ids, context));
     await downloadAll(targets, flags, context);
   }
 }

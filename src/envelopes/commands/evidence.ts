@@ -27,7 +27,7 @@ import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
 import { accountOf, findingOn } from '../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../evidence/folder.ts';
-import { loggedWrites, receivedWebhooks, sentReminders } from '../evidence/sources.ts';
+import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../evidence/sources.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './evidence-page.ts';
 
 export default class EnvelopesEvidence extends EsignCommand {
@@ -143,9 +143,9 @@ async function writeFolder(
   const warn = (message: string) => context.terminal.notice(message);
   const { baseUrl } = await context.session.settings();
   const account = baseUrl?.value ?? '';
-  const webhooks = await receivedWebhooks(stateDir(), envelope.id, redactor, warn);
-  const reminders = await sentReminders(stateDir(), account, envelope.id);
-  const writes = await loggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
+  const webhooks = await readReceivedWebhooks(stateDir(), envelope.id, redactor, warn);
+  const reminders = await readSentReminders(stateDir(), account, envelope.id);
+  const writes = await readLoggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
   await folder.writeJson('documents.json', documents);

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
-import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/select.ts';
+import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
 import { nameOf } from '../../kernel/text/person.ts';
 import { hasDeclined, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';

@@ -41,7 +41,7 @@ function itemOf(
   const { id } = plan;
   if (plan.kind === 'refuse')
     return {
-      json: { error: reportOf(plan.error, { isWrite: true }) },
+      json: { error: reportOf(plan.error) },
       failure: { label: id, error: plan.error },
     };
   if (plan.kind === 'execute') return { text: rows.get(id) };

@@ -59,7 +59,7 @@ const writeSchema = z.object({
 export type EvidenceWrite = z.infer<typeof writeSchema>;
 
 /** Returns the log entries for the envelope, and the one of the bulk run that it belongs to. Other envelopes of the run are omitted. */
-export async function loggedWrites(
+export async function readLoggedWrites(
   stateFolder: string,
   baseUrl: string,
   { id, run }: { id: string; run: string | undefined },
@@ -75,7 +75,7 @@ export async function loggedWrites(
  * Returns the webhooks that listeners on this machine accepted for the envelope, oldest first. Rejected ones are left out, because they may
  * be forged.
  */
-export async function receivedWebhooks(
+export async function readReceivedWebhooks(
   stateFolder: string,
   envelopeId: string,
   redactor: Redactor,
@@ -88,7 +88,7 @@ export async function receivedWebhooks(
 }
 
 /** Returns the reminders that were requested on this machine for an account (a base URL). */
-export async function sentReminders(
+export async function readSentReminders(
   stateFolder: string,
   account: string,
   envelopeId: string,

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfExists } from '../../catalog/marked-envelopes.ts';
+import { markedEnvelopes, readIfExists, recentItems } from '../../catalog/list.ts';
 import { markerOf } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
@@ -65,7 +65,7 @@ export async function findListedReplacement(
   const created = timeOf(old.createdAt) || 0;
   const found: Envelope[] = [];
   let items = 0;
-  for await (const item of client.envelopes.recent(() => created, signal)) {
+  for await (const item of recentItems(client, () => created, { signal })) {
     if (++items > latest) break;
     if (replacedBy(item) === old.id && !isVoid(item)) found.push(item);
   }

@@ -81,7 +81,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Creates a folder and its parents. Only the owner can access it. */
-export async function privateFolder(path: string): Promise<void> {
+export async function makePrivateFolder(path: string): Promise<void> {
   const isNew = makeFolder(path, 0o700);
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);
 }

@@ -30,7 +30,7 @@ export async function createTemporary(prefix: string, parent = tmpdir()): Promis
 }
 
 /** Creates a temporary folder with this prefix, and removes those of killed processes. */
-export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
+export async function makeTemporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   await removeStaleFolders(prefix, parent);
   const path = await createTemporary(prefix, parent);
   const remove = () => rm(path, { recursive: true, force: true });

@@ -14,7 +14,7 @@ const BUNDLES = [
 const certificates = z.array(z.string());
 
 /** Returns a context with Node's default authorities and the system's, or undefined if the system's can't be read. */
-export async function systemContext(): Promise<tls.SecureContext | undefined> {
+export async function loadSystemContext(): Promise<tls.SecureContext | undefined> {
   const system = listed('system') ?? [];
   if (system.length === 0 && process.platform === 'linux') system.push(...(await bundle()));
   if (system.length === 0) return undefined;

@@ -21,7 +21,7 @@ export async function connectTrusting<T>(connect: (trust: TlsTrust) => Promise<T
     return await connect(loaded === undefined ? {} : { secureContext: loaded });
   } catch (error) {
     if (loaded !== undefined || !UNKNOWN_ISSUER.has(codeOf(error) ?? '')) throw error;
-    system ??= import('./system-certificates.ts').then(({ systemContext }) => systemContext());
+    system ??= import('./system-certificates.ts').then(({ loadSystemContext }) => loadSystemContext());
     const secureContext = await system;
     if (secureContext === undefined) throw error;
     return connect({ secureContext });

@@ -1,4 +1,4 @@
-import { IndexFile } from '../../catalog/index/index-file.ts';
+import { readIndex } from '../../catalog/index/index-file.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
 import { probeBucket } from '../../documents/bucket/bucket.ts';
@@ -68,7 +68,7 @@ async function indexFacts({ session }: Context): Promise<IndexFacts | 'off' | un
   if (settings.baseUrl === undefined || settings.apiKey === undefined) return undefined;
   const file = indexPathOf(settings);
   if (file === undefined) return 'off';
-  const { known, completeness, size } = await new IndexFile(file).read();
+  const { known, completeness, size } = await readIndex(file);
   return { file, envelopes: known.size, bytes: size, completeAt: completeness?.complete };
 }
 

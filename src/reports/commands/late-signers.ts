@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { readAccount } from '../../catalog/commands/read-account.ts';
-import type { Selection } from '../../catalog/select.ts';
+import { readAccount } from '../../catalog/commands/select-envelopes.ts';
+import type { Selection } from '../../catalog/selection.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -16,7 +16,7 @@ export type LateSigner = Awaited<ReturnType<typeof readLateSigners>>[number];
 /** Returns the late signers of the selected envelopes, longest first. `afterMs`: a time to use instead of the usual one. */
 export async function readLateSigners(selection: Selection, afterMs: number | undefined, context: Context) {
   const { session } = context;
-  const account = await readAccount({ selection, scope: 'all' }, context);
+  const account = await readAccount(selection, context);
   const now = session.now();
   const late = (await findLate(account, { now, afterMs })).filter(({ turn }) =>
     isNamed(turn.signer, selection),

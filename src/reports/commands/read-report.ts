@@ -1,6 +1,6 @@
-import { readAccount } from '../../catalog/commands/read-account.ts';
+import { readAccount } from '../../catalog/commands/select-envelopes.ts';
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/select.ts';
+import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
 import { measure } from '../summarize.ts';
@@ -23,7 +23,7 @@ interface Wanted {
 /** Reads the account and computes the report of the selected envelopes. What needs attention doesn't depend on the period. */
 export async function readReport({ selection, flags, by }: Wanted, context: Context) {
   const { createdAfter: _, createdBefore: __, ...others } = selection;
-  const account = await readAccount({ selection: others, scope: 'all' }, context);
+  const account = await readAccount(others, context);
   const now = context.session.now();
   const period = flags.month ?? periodOf(selection, now);
   const { report, details } = await measure(account, { ...period, now, by });

@@ -16,7 +16,7 @@ import * as z from 'zod';
 import { createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { privateFolder } from '../../kernel/files/files.ts';
+import { makePrivateFolder } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { ObjectWriter } from '../model.ts';
 import { S3Error } from './s3-error.ts';
@@ -66,7 +66,7 @@ export class ObjectStore implements ObjectWriter {
 
   /** Opens a folder, created if missing: indexes all its objects and deletes the files of interrupted uploads. */
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
-    await privateFolder(folder);
+    await makePrivateFolder(folder);
     const store = new ObjectStore(folder, now);
     for (const name of await readdir(folder)) {
       if (TEMPORARY.test(name)) await rm(join(folder, name));

@@ -9,7 +9,7 @@ import type { SandboxControl } from '../control/control-client.ts';
  * Acts as a signer in the sandbox.
  * @throws ServiceError that lists the signers, if the given one isn't among them.
  */
-export async function asSigner(
+export async function actAsSigner(
   id: string,
   signer: string | undefined,
   context: Context,

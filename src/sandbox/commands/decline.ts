@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { asSigner } from './as-signer.ts';
+import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -20,7 +20,7 @@ export default class SandboxDecline extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxDecline);
     const { signer, reason } = flags;
-    const declined = await asSigner(args.envelope, signer, context, (sandbox) =>
+    const declined = await actAsSigner(args.envelope, signer, context, (sandbox) =>
       sandbox.decline(args.envelope, { signer, reason }),
     );
     await writeEnvelopeAction('Declined', declined, context.terminal);

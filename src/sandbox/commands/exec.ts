@@ -6,7 +6,7 @@ import { requiredArg } from '../../cli/flags.ts';
 import { stoppedBy } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
+import { makeTemporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { exemptLoopback } from '../../kernel/network/proxy.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
@@ -38,7 +38,7 @@ export default class SandboxExec extends EsignCommand {
     const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
     const { startSandbox } = await import('../index.ts');
     const service = await serviceOptions(flags, context);
-    const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
+    const { path: dataDir, remove } = await makeTemporaryFolder('esign-sandbox-');
     let sandbox: Sandbox | undefined;
     let child: ChildProcess | undefined;
     // Cleans up if the process has to end before `finally` is reached.

@@ -5,7 +5,7 @@ import type { Context } from '../../session/context.ts';
 import { readStandIns, type StandIn } from '../../templates/stand-ins.ts';
 
 /** Reads the stand-ins of a profile's templates, with GET requests only. @throws UsageError for an unknown profile. */
-export async function standInsOf(
+export async function fetchStandIns(
   profile: string,
   { session, terminal, interrupt }: Context,
 ): Promise<StandIn[]> {

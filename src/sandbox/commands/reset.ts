@@ -24,7 +24,7 @@ export default class SandboxReset extends EsignCommand {
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();
-    await (await context.session.index())?.clear();
+    (await context.session.indexedAccount())?.writer.clear();
     if (context.terminal.json) return writeJson({ reset: true }, context.terminal);
     await context.terminal.out('The sandbox was reset.\n');
   }

@@ -13,7 +13,7 @@ import { durationText } from '../../kernel/duration.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../../session/context.ts';
 import { readFaultFlags } from './fault-flags.ts';
-import { standInsOf } from './like.ts';
+import { fetchStandIns } from './like.ts';
 import { readSeedFile } from './seed-file.ts';
 
 /** The flags that determine how a sandbox behaves, for `start` and `exec`. */
@@ -53,7 +53,7 @@ type ServiceFlags = Partial<InferredFlags<typeof serviceFlags>>;
 export async function serviceOptions(flags: ServiceFlags, context: Context) {
   const { readSeed, readTime } = await import('../index.ts');
   const { like, seed, clock } = flags;
-  const standIns = like === undefined ? undefined : await standInsOf(like, context);
+  const standIns = like === undefined ? undefined : await fetchStandIns(like, context);
   const read = seed === undefined ? undefined : await readSeedFile(seed, context.terminal);
   return {
     seed: standIns === undefined ? read : await readSeed({ templates: standIns }),

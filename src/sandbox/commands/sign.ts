@@ -8,7 +8,7 @@ import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { asSigner } from './as-signer.ts';
+import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific signer.';
@@ -28,7 +28,7 @@ export default class SandboxSign extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxSign);
     const { signer, all } = flags;
-    const signed = await asSigner(args.envelope, signer, context, (sandbox) => {
+    const signed = await actAsSigner(args.envelope, signer, context, (sandbox) => {
       const values = readPairs(flags.value, 'value');
       return sandbox.sign(args.envelope, { signer, all, ...(flags.value ? { values } : {}) });
     });

@@ -5,7 +5,7 @@ import { booleanFlag, textFlag } from '../../cli/flags.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
-import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
+import { makeTemporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -47,7 +47,7 @@ export default class SandboxStart extends EsignCommand {
     const { flags, context, terminal } = await this.start(SandboxStart);
     const { startSandbox } = await import('../index.ts');
     const service = await serviceOptions(flags, context);
-    const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
+    const temporary = flags.ephemeral ? await makeTemporaryFolder('esign-sandbox-') : undefined;
     // Each port has its own folder, so that two sandboxes never share one.
     const folder = temporary?.path ?? flags.data ?? join(stateDir(), 'sandbox', String(flags.port));
     let sandbox: Sandbox | undefined;

@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { asSigner } from './as-signer.ts';
+import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxView extends EsignCommand {
   static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
@@ -17,7 +17,7 @@ export default class SandboxView extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxView);
-    const viewed = await asSigner(args.envelope, flags.signer, context, (sandbox) =>
+    const viewed = await actAsSigner(args.envelope, flags.signer, context, (sandbox) =>
       sandbox.view(args.envelope, flags.signer),
     );
     await writeEnvelopeAction('Viewed', viewed, context.terminal);

@@ -13,8 +13,8 @@ export function createDocumentMaker(
   let sealKey: Promise<SealKey> | undefined;
   async function sealed(pdf: Uint8Array, { completedAt, createdAt }: EnvelopeRecord): Promise<Uint8Array> {
     if (sealFolder === undefined) return pdf;
-    const { sealKeyOf, sealPdf } = await import('./seal.ts');
-    sealKey ??= sealKeyOf(sealFolder);
+    const { loadSealKey, sealPdf } = await import('./seal.ts');
+    sealKey ??= loadSealKey(sealFolder);
     return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
   }
   return {

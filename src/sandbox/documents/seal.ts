@@ -46,7 +46,7 @@ export async function sealPdf(bytes: Uint8Array, key: SealKey, at: string): Prom
 }
 
 /** Returns the key of a data folder. It is created for the first document and stored, so that a restarted sandbox uses the same key. */
-export async function sealKeyOf(folder: string): Promise<SealKey> {
+export async function loadSealKey(folder: string): Promise<SealKey> {
   const path = join(folder, 'seal-key.json');
   const text = await ifExists(readFile(path, 'utf8'));
   if (text === undefined) {

@@ -57,7 +57,7 @@ ${isForSigner ? '' : 'Emails stay on this machine. '}This is a test environment:
 }
 
 function brand(label: string): Html {
-  return html`<p class="brand">
+  return html`<p class="row brand">
 <img src="/assets/icon.svg" alt="" width="22" height="22"> <span>${label}</span> <span class="chip warn">Sandbox</span>
 </p>`;
 }
@@ -70,7 +70,7 @@ function header(c: ServiceContext): Html {
   const { now } = c.var;
   return html`<header class="top">
 ${brand('esign')}
-<nav aria-label="Sandbox">${NAVIGATION.map(link)}</nav>
+<nav class="row" aria-label="Sandbox">${NAVIGATION.map(link)}</nav>
 ${now && html`<a class="clock" href="/#clock">Clock: ${dateTime(now)}</a>`}
 </header>`;
 }
@@ -106,7 +106,7 @@ export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
       ? html``
       : html`<a class="button" href="?${query.toString()}">${label}</a>`;
   };
-  const links = html`<nav class="paging" aria-label="Pages">
+  const links = html`<nav class="row" aria-label="Pages">
     <span class="quiet">${grouped(from + 1)} to ${grouped(from + shown.length)} of ${grouped(all.length)}</span>
     ${link(current - 1, 'Newer')} ${link(current + 1, 'Older')}
   </nav>`;

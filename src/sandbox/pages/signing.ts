@@ -39,7 +39,7 @@ export function signingPage(view: SigningView) {
           <label for="consent">I have read the document and agree to sign it electronically.</label>
         </div>
       </div>
-      <div class="card actions">
+      <div class="card row actions">
         <span role="status" class="quiet"></span>
         <button type="button" class="main" data-next hidden>Next field</button>
         <button class="main" data-sign>Sign</button>

@@ -5,9 +5,9 @@ import { servedPage } from '../../pages/layout.ts';
 /** Returns the page without deliveries, which its script adds. `listensAt` is the address at which webhooks are received. */
 export function inspectorPage(listensAt: string): string {
   const body = html`<header class="top">
-<h1><img src="assets/icon.svg" alt="" width="22" height="22"> Webhooks</h1>
+<h1 class="row"><img src="assets/icon.svg" alt="" width="22" height="22"> Webhooks</h1>
 <p class="address"><span class="quiet">at</span> <code>${listensAt}</code> <button type="button" class="small" data-copy hidden>Copy</button></p>
-<p class="connection warn" id="connection" role="status">Connecting</p>
+<p class="row connection warn" id="connection" role="status">Connecting</p>
 </header>
 <main>
 <section class="inbox" aria-label="Deliveries">

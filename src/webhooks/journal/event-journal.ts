@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { dayFiles, type JournalPosition, type OnDamage, scanDays } from '../../journal/day-journal.ts';
+import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
 import { readLine } from '../../journal/line.ts';
 import { scan } from '../../journal/scan.ts';
@@ -31,7 +31,7 @@ export async function* readEvents(
   selection: EventSelection = {},
   warn?: OnWarning,
 ): AsyncGenerator<EventRecord, void, undefined> {
-  for (const files of (await dayFiles(folder, selection.since ?? 0)).reverse()) {
+  for (const files of (await listDayFiles(folder, selection.since ?? 0)).reverse()) {
     const found: Found[] = [];
     for (const path of files) {
       const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (entry, span) => {

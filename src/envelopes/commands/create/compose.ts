@@ -1,16 +1,16 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import { askChoice, type Choice } from '../../../cli/prompts.ts';
-import { counted } from '../../../kernel/duration.ts';
+import { peopleAt } from '../../../cli/input/confirm.ts';
+import { askChoice } from '../../../cli/prompts.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import type { Context } from '../../../session/context.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../completeness.ts';
-import { inTurn, lastSigners, recentEnvelopes, rolesIn } from '../../composition.ts';
+import { inTurn, lastSigners, readRecentEnvelopes, rolesIn } from '../../composition.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './compose-questions.ts';
-import { accountOf, equivalentCommand, renderComposition } from './created-text.ts';
+import { accountOf, renderComposition } from './created-text.ts';
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
@@ -28,18 +28,12 @@ export interface ComposeInput {
   dryRun: boolean;
 }
 
-/** A composed envelope, and the command that creates it with a request ID and without prompts. */
-export interface Composed {
-  wanted: EnvelopeInput;
-  command: (requestId: string) => string;
-}
-
 /**
  * Prompts for what the flags leave out: template, signers by role, who signs first, and the subject. Then shows the envelope and
  * asks whether to send it. Creates nothing.
  * @throws UsageError if the user quits at the summary.
  */
-export async function compose(input: ComposeInput, context: Context): Promise<Composed> {
+export async function compose(input: ComposeInput, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
   const { templates, recent } = await loadSuggestions(client, input, context);
   context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
@@ -80,7 +74,7 @@ async function loadSuggestions(
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
       // Suggestions are optional: a key that can't read envelopes or a slow list must not fail the command.
-      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
+      readRecentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
     return { templates, recent };
@@ -101,42 +95,28 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
   return templates;
 }
 
-/** Shows the envelope and asks what to do with it. */
+/** Shows the envelope, and asks what to do with it unless this is a dry run. */
 async function confirm(
   envelope: EnvelopeInput,
   { template, warnings }: { template: Template; warnings: readonly string[] },
   { options, requestId, dryRun }: ComposeInput,
   { session, terminal }: Context,
-): Promise<Composed> {
+): Promise<EnvelopeInput> {
   const account = await accountOf(session);
   const redact = (text: string) => terminal.redactor.redact(text);
   const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   terminal.err(renderComposition({ envelope, template, account, options, requestId, warnings }, view));
-  const decision = await askChoice('What next?', decisions(envelope, dryRun));
+  if (dryRun) return envelope;
+  const people = peopleAt(envelope.signers.map(({ email }) => email));
+  const decision = await askChoice<'send' | 'draft' | 'quit'>(
+    'What next?',
+    [
+      { value: 'draft', name: 'Keep as draft' },
+      { value: 'send', name: `Send to ${people}` },
+      { value: 'quit', name: 'Quit' },
+    ],
+    envelope.send ? 'send' : 'draft',
+  );
   if (decision === 'quit') throw new UsageError('Not confirmed; nothing was created.');
-  const wanted = { ...envelope, send: decision === 'show' ? envelope.send : decision === 'send' };
-  return { wanted, command: (id) => equivalentCommand({ envelope: wanted, options, requestId: id }) };
-}
-
-type Decision = 'draft' | 'send' | 'show' | 'quit';
-
-/** The first choice is preselected: to send only if --send is given. */
-function decisions({ signers, send: isSent }: EnvelopeInput, dryRun: boolean): Choice<Decision>[] {
-  const draft: Choice<Decision> = {
-    value: 'draft',
-    name: 'Keep as draft',
-    description: 'No one is emailed.',
-  };
-  const send: Choice<Decision> = {
-    value: 'send',
-    name: 'Send now',
-    description: `Emails ${counted(signers.length, 'signer')}. Same as the flag --send.`,
-  };
-  const show: Choice<Decision> = {
-    value: 'show',
-    name: 'Show the request',
-    description: 'Nothing is created.',
-  };
-  const likely = dryRun ? [show] : isSent ? [send, draft] : [draft, send];
-  return [...likely, { value: 'quit', name: 'Quit', description: 'Nothing is created.' }];
+  return { ...envelope, send: decision === 'send' };
 }

@@ -3,24 +3,25 @@ import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import type { Context } from '../../../session/context.ts';
-import { createBody, newRequestId, plannedCreate } from '../../create.ts';
-import type { Composed, ComposeInput } from './compose.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
 import { type CreateFlags, preservedFlags } from './create-flags.ts';
 import { readMetadata } from './metadata.ts';
 import { readSigners } from './signers.ts';
 
-export interface CreateInput extends Composed {
-  /** Flags to repeat in the equivalent command. */
-  options: ComposeInput['options'];
-  /** The user has already seen the problems of its signers. */
-  isChecked: boolean;
+/** The envelope to create. */
+export interface NewEnvelope {
+  envelope: EnvelopeInput;
+  /** The user composed it with the prompts, which showed its problems. */
+  isComposed: boolean;
+  /** Returns the command that creates it with a request ID and without prompts. */
+  command: (requestId: string) => string;
 }
 
 /**
- * Returns the envelope that the flags describe. Prompts for a missing template or signers.
+ * Returns the envelope that the flags describe. On a terminal, prompts for a missing template or signers.
  * @throws UsageError without a terminal.
  */
-export async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<CreateInput> {
+export async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<NewEnvelope> {
   const { template: templateId } = flags;
   const { session, terminal } = context;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
@@ -30,14 +31,41 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
       hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
     });
   }
+  const envelope = {
+    ...(await envelopeOf(flags, context)),
+    signers: asks && !hasSigners ? [] : await readSigners(flags, terminal),
+  };
+  if (templateId !== undefined && !asks) {
+    const add = (id: string) => (flags['request-id'] ? [] : ['--request-id', id]);
+    const command = (id: string) => rebuildCommand(session.words, { add: add(id) });
+    return { envelope: { ...envelope, templateId }, isComposed: false, command };
+  }
+  // Without permission to write, prompts would be pointless.
+  if (!flags['dry-run'])
+    await (await session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
+  // Refuses conflicting flags before the first prompt.
+  createBody({ ...envelope, templateId: '' }, newRequestId());
+  const [{ compose }, { equivalentCommand }] = await Promise.all([
+    import('./compose.ts'),
+    import('./created-text.ts'),
+  ]);
+  const options = preservedFlags(flags);
+  const fixed = { options, requestId: flags['request-id'], dryRun: flags['dry-run'] };
+  const composed = await compose({ templateId, envelope, ...fixed }, context);
+  const command = (requestId: string) => equivalentCommand({ envelope: composed, options, requestId });
+  return { envelope: composed, isComposed: true, command };
+}
+
+/** Returns what the flags say about the envelope, except its template and its signers. */
+async function envelopeOf(
+  flags: CreateFlags,
+  { terminal }: Context,
+): Promise<Omit<EnvelopeInput, 'templateId' | 'signers'>> {
   const secretFile = flags['webhook-secret-file'];
   const needsSecret = secretFile !== undefined || flags['webhook-url'] !== undefined;
-  const signers = asks && !hasSigners ? [] : await readSigners(flags, terminal);
-  const message = await readMessage(flags);
-  const envelope = {
-    signers,
+  return {
     subject: flags.subject,
-    message,
+    message: await readMessage(flags),
     metadata: readMetadata(flags.metadata),
     webhookUrl: flags['webhook-url'],
     webhookSecret: needsSecret ? await readWebhookSecret(secretFile, terminal) : undefined,
@@ -45,27 +73,4 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
-  const options = preservedFlags(flags);
-  if (templateId !== undefined && !asks)
-    return {
-      options,
-      wanted: { ...envelope, templateId },
-      command: (id) =>
-        rebuildCommand(session.words, { add: flags['request-id'] ? [] : ['--request-id', id] }),
-      isChecked: false,
-    };
-  // Without permission to write, prompts would be pointless.
-  if (!flags['dry-run'])
-    await (await session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
-  // Refuses conflicting flags before the first prompt.
-  createBody({ ...envelope, templateId: '' }, newRequestId());
-  const { compose } = await import('./compose.ts');
-  const input = {
-    templateId,
-    envelope,
-    options,
-    requestId: flags['request-id'],
-    dryRun: flags['dry-run'],
-  };
-  return { ...(await compose(input, context)), options, isChecked: true };
 }

@@ -1,12 +1,10 @@
 import { EsignCommand } from '../../../cli/command.ts';
-import { noteRefusal } from '../../../cli/dry-run.ts';
-import { peopleAt } from '../../../cli/input/confirm.ts';
 import { writeJson } from '../../../output/json.ts';
-import { createBody, newRequestId, plannedCreate } from '../../create.ts';
-import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
+import { createBody, newRequestId } from '../../create.ts';
+import { confirmCreate, showRequest } from './confirm-create.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';
-import { accountOf, explainCreated, renderCreated, renderDryRun, withWarning } from './created-text.ts';
+import { explainCreated, renderCreated, withWarning } from './created-text.ts';
 import { executeCreate } from './execute-create.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -25,49 +23,23 @@ export default class EnvelopesCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags, context, terminal } = await this.start(EnvelopesCreate);
-    const { wanted, command, options, isChecked } = await readNewEnvelope(flags, context);
-    const requestId = flags['request-id'] ?? newRequestId();
-    const body = createBody(wanted, requestId);
-    const write = plannedCreate(wanted);
-    const client = await context.session.client();
-    const { yes, 'dry-run': isDryRun, 'allow-missing-roles': allowMissing } = flags;
-    const checkProblems = async () => {
-      const found = await checkSigners(wanted, allowMissing, context);
-      const people = peopleAt(wanted.signers.map(({ email }) => email));
-      const question = flags.send ? `Create it and email ${people} anyway` : 'Create it anyway';
-      const asking = { yes, question: isDryRun ? undefined : question, otherwise: 'nothing was created' };
-      await confirmConcerns(found, asking, context);
-      return found;
-    };
-    if (flags['dry-run']) {
-      const template = isChecked ? undefined : (await checkProblems()).template;
-      // On a terminal, the user has seen the summary and chose to see the request.
-      if (terminal.json || !terminal.outIsTty || isChecked)
-        await writeJson({ dryRun: true, body }, terminal.hidingSecrets());
-      else {
-        const account = await accountOf(context.session);
-        await terminal.out(
-          renderDryRun(
-            { envelope: wanted, template, account, options, requestId: flags['request-id'] },
-            terminal,
-          ),
-        );
-      }
-      return noteRefusal([write], context);
-    }
-    const check = async () => {
-      if (!isChecked) await checkProblems();
-      await (await client.checkWrites([write])).confirm();
-    };
+    const given = await readNewEnvelope(flags, context);
+    if (flags['dry-run']) return showRequest(given, flags, context);
     const rerun = flags['request-id'] !== undefined;
+    const check = () => confirmCreate(given, flags, context);
     // If an earlier run created the envelope, there is nothing left to check.
     if (!rerun) await check();
-    const hint = () =>
-      `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`;
+    const requestId = flags['request-id'] ?? newRequestId();
     const created = await executeCreate(
-      client,
-      body,
-      { requestId, rerun, resumesInterrupted: !rerun, check: rerun ? check : undefined, hint },
+      createBody(given.envelope, requestId),
+      {
+        requestId,
+        rerun,
+        resumesInterrupted: !rerun,
+        check: rerun ? check : undefined,
+        hint: () =>
+          `Run \`${given.command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
+      },
       context,
     );
     for (const sentence of explainCreated(created)) terminal.notice(sentence);

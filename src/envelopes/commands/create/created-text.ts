@@ -5,6 +5,7 @@ import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shel
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
+import { accountInWords } from '../../../profiles/account-in-words.ts';
 import type { Session } from '../../../session/session.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import type { Created } from '../../create-once.ts';
@@ -47,8 +48,8 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
 export interface Preview {
   envelope: EnvelopeInput;
   template: Template | undefined;
-  /** The profile's name and the address of the service. */
-  account: readonly string[];
+  /** The profile and the host, or the sandbox. */
+  account: string;
   warnings: readonly string[];
   /** Other flags of the equivalent command: name and value, or true. */
   options: readonly (readonly [string, string | true])[];
@@ -61,9 +62,9 @@ const MESSAGE_LINES = 5;
 /** A longer message is shown as a file in the command. */
 const MESSAGE_IN_COMMAND = 200;
 
-export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
-  const { baseUrl, profileName } = await session.settings();
-  return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
+/** Returns the account in words: profile and host, or the sandbox. */
+export async function accountOf(session: Pick<Session, 'settings'>): Promise<string> {
+  return accountInWords(await session.settings());
 }
 
 /** Renders the envelope to create, and the command that creates it without prompts. Secrets in typed texts are removed. */
@@ -124,7 +125,7 @@ function rowsOf(
       ),
     ],
     ['Webhooks', text(typed(webhookUrl))],
-    ['Account', text(account.map(redact).join(', '))],
+    ['Account', text(redact(account))],
   ];
   return rows.filter(([, texts]) => texts.length > 0);
 }

@@ -1,4 +1,3 @@
-import type { Client } from '../../../api/client.ts';
 import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Context } from '../../../session/context.ts';
 import { type Created, type CreateOptions, createEnvelope } from '../../create-once.ts';
@@ -7,7 +6,6 @@ import { ownSecret } from './webhook-secret.ts';
 
 /** Creates a planned envelope, with a webhook secret if it needs one. When interrupted, reports that it may exist. */
 export async function executeCreate(
-  client: Client,
   body: CreateEnvelopeBody,
   options: Pick<CreateOptions, 'rerun' | 'resumesInterrupted' | 'check'> & {
     requestId: string;
@@ -16,7 +14,7 @@ export async function executeCreate(
   context: Context,
 ): Promise<Created> {
   const { requestId, hint, ...rest } = options;
-  const memory = await context.session.memory();
+  const [client, memory] = [await context.session.client(), await context.session.memory()];
   const unknown = () =>
     `Interrupted before the service responded. The envelope may have been created${body.sendImmediately ? ' and sent' : ''}. Its request ID is ${requestId}.`;
   return withOutcomeCheck({ unknown, hint }, context, async (running) => {

@@ -30,7 +30,7 @@ export async function successorOf(
 }
 
 async function inIndex(id: string, context: Context): Promise<Envelope | undefined> {
-  if ((await context.session.index()) === undefined) return undefined;
+  if ((await context.session.indexedAccount()) === undefined) return undefined;
   const { envelopes } = await searchEnvelopes(filtersOf({ search: id }), { cached: true }, context);
   for await (const one of envelopes) if (replacedBy(one) === id && !isVoid(one)) return one;
   return undefined;

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord, Visitor } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import { envelopeView } from '../api/representation.ts';
 import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
@@ -63,14 +63,14 @@ export class ControlPlane {
   }
 
   /** Signs as one signer, by default the next one, or, with `all`, as everyone who has not signed yet, in order. */
-  async sign(id: string, request: z.output<typeof bodies.controlSign>, visitor: Visitor) {
+  async sign(id: string, request: z.output<typeof bodies.controlSign>) {
     const { engine } = this.#options;
     const { signer, values = {}, all } = request;
     engine.envelope(id);
     if (all && (signer !== undefined || Object.keys(values).length > 0))
       throw invalidBody({ all: ["Can't be combined with signer or values"] });
-    let envelope = await engine.sign(id, signer ?? null, { values }, visitor);
-    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} }, visitor);
+    let envelope = await engine.sign(id, signer ?? null, { values });
+    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} });
     return this.#shown(envelope);
   }
 

@@ -5,7 +5,7 @@ import { keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
-import { isLocalHost, reply, type ServiceEnv, unknownRoute, visitorOf, wrongMethod } from '../base/web.ts';
+import { isLocalHost, reply, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
 import { parseSeedBody } from '../seed/schema.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
@@ -40,7 +40,7 @@ function signerRoutes(app: Hono<ServiceEnv>, { engine, control }: ControlOptions
   app.post('/envelopes/:id/sign', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const request = parseBody(bodies.controlSign, await readJson(c.env.incoming));
-    return reply(c, { data: await control.sign(id, request, visitorOf(c)) });
+    return reply(c, { data: await control.sign(id, request) });
   });
   app.post('/envelopes/:id/view', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../../kernel/errors.ts';
-import { exists, privateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
+import { exists, makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
 import type { ReportFailure } from '../base/failure-reporter.ts';
@@ -43,7 +43,7 @@ export class Store {
    * @throws UsageError if another sandbox uses it.
    */
   static async open(dataDir: string, reportFailure: ReportFailure): Promise<Store> {
-    await privateFolder(dataDir);
+    await makePrivateFolder(dataDir);
     const release = await lockFile(
       join(dataDir, 'service.lock'),
       (pid) =>

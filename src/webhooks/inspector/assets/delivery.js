@@ -79,7 +79,7 @@ export class Detail {
     );
     const bar = el('div', { class: 'row bar' }, el('h2', {}, eventName(event)), actions);
     const known = facts.filter(([, value]) => value);
-    return el('header', {}, bar, pairs('summary', known));
+    return el('header', {}, bar, pairs('row summary', known));
   }
 
   copyCurl() {

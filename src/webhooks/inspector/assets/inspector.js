@@ -26,7 +26,7 @@ function follow() {
     take(JSON.parse(message.data), seen > before);
   });
   source.addEventListener('error', () => {
-    connection.className = 'connection warn';
+    connection.className = 'row connection warn';
     connection.textContent = 'Listener disconnected. Reconnecting…';
     // The browser gave up, as after an error response; a new source doesn't know the last ID.
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
@@ -35,7 +35,7 @@ function follow() {
 }
 
 function start({ isFresh, change }) {
-  connection.className = 'connection good';
+  connection.className = 'row connection good';
   connection.textContent = 'Live';
   before = change;
   if (isFresh) {
@@ -69,7 +69,7 @@ function itemOf({ id, receivedAt, event, envelopeId, signer, state, reason, dupl
     'a',
     { href: `#${id}`, 'aria-current': id === detail.id && 'true' },
     el('span', { class: `mark ${TONES[state]}`, role: 'img', 'aria-label': state }),
-    el('span', { class: 'head' }, eventName(event), duplicate && el('span', { class: 'chip' }, 'duplicate')),
+    el('span', { class: 'row' }, eventName(event), duplicate && el('span', { class: 'chip' }, 'duplicate')),
     time(receivedAt),
     el('span', { class: reason === null ? 'line' : 'line reason' }, shown(line)),
     el('span', { class: 'passings' }, passings.map(chipOf)),

@@ -1,0 +1,155 @@
+import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Moment } from '../kernel/clock.ts';
+import { timeOf } from '../kernel/clock.ts';
+import { folded, hasWord, hasWords } from '../kernel/text/words.ts';
+import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
+import { partOf, textsOf } from './match.ts';
+import { isOfRun, type SelectedRun } from './run-members.ts';
+
+/** The conditions that selected envelopes must meet. Times are by the service's clock. */
+export interface Selection {
+  statuses?: readonly string[] | undefined;
+  /** The template's ID or its folded name (kernel/text/words.ts). */
+  template?: { id: string; name: string } | undefined;
+  /** Part of a signer's address or name, folded. */
+  signer?: string | undefined;
+  /** Folded words that must each begin a word of the envelope. See match.ts. */
+  words?: readonly string[] | undefined;
+  createdAfter?: Moment | undefined;
+  createdBefore?: Moment | undefined;
+  /** Open envelopes that expire before this time. */
+  expiresBefore?: Moment | undefined;
+  /** Metadata keys and values. Numbers are compared as text. */
+  metadata?: readonly (readonly [string, string])[] | undefined;
+  /** The run that created it or the envelope it replaces. */
+  run?: SelectedRun | undefined;
+}
+
+/** Whether an envelope meets a condition; undefined if the item of a list lacks the field that would show it. */
+export type Answer = boolean | undefined;
+
+/** Returns a filter for whole envelopes. */
+export function selectionFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
+  const filter = itemFilter(selection, now);
+  return (envelope) => filter(envelope) === true;
+}
+
+/** Returns a filter for items of a list. */
+export function itemFilter(selection: Selection, now: number): (item: Envelope) => Answer {
+  const conditions = [...stateConditions(selection, now), ...contentConditions(selection)];
+  return (item) => allOf(conditions, item);
+}
+
+/** Returns a filter by what never changes: template, signers, words, metadata, and the run's own marker. */
+export function contentFilter(selection: Selection): (item: Envelope) => Answer {
+  const conditions = contentConditions(selection);
+  return (item) => allOf(conditions, item);
+}
+
+type Condition = (item: Envelope) => Answer;
+
+/** Returns false if one condition is certainly not met, true if all are met, and otherwise undefined. */
+function allOf(conditions: readonly Condition[], item: Envelope): Answer {
+  let all: Answer = true;
+  for (const condition of conditions) {
+    const answer = condition(item);
+    if (answer === false) return false;
+    if (answer === undefined) all = undefined;
+  }
+  return all;
+}
+
+function stateConditions(selection: Selection, now: number): Condition[] {
+  const { statuses, createdAfter, createdBefore, expiresBefore } = selection;
+  const conditions: Condition[] = [];
+  if (statuses) conditions.push(({ status }) => statuses.includes(status ?? ''));
+  const after = createdAfter?.(now);
+  if (after !== undefined) conditions.push(({ createdAt }) => isTrueOf(createdAt, (time) => time >= after));
+  const before = createdBefore?.(now);
+  if (before !== undefined) conditions.push(({ createdAt }) => isTrueOf(createdAt, (time) => time <= before));
+  const expiry = expiresBefore?.(now);
+  if (expiry !== undefined)
+    conditions.push(
+      ({ status, expiresAt }) => isInFlight(status) && isTrueOf(expiresAt, (time) => time <= expiry),
+    );
+  return conditions;
+}
+
+function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): Answer {
+  return time ? test(timeOf(time)) : undefined;
+}
+
+function contentConditions({ template, signer, words, metadata = [], run }: Selection): Condition[] {
+  const conditions: Condition[] = [];
+  const orUnknown = (isMet: boolean, isShown: boolean) => isMet || (isShown ? false : undefined);
+  if (template) conditions.push((item) => orUnknown(isTemplate(item, template), showsTemplate(item)));
+  for (const [key, value] of metadata)
+    conditions.push((item) => orUnknown(hasValue(item, key, value), Boolean(item.metadata)));
+  if (run) conditions.push((item) => orUnknown(isOfRun(run, item), Boolean(item.metadata)));
+  if (signer !== undefined) conditions.push((item) => orUnknown(hasSigner(item, signer), listsSigners(item)));
+  if (words && words.length > 0)
+    conditions.push((item) => orUnknown(hasWords(textsOf(item), words), showsTexts(item)));
+  return conditions;
+}
+
+function isTemplate(
+  { templateId, templateName }: Envelope,
+  { id, name }: { id: string; name: string },
+): boolean {
+  return templateId === id || folded(templateName ?? '') === name;
+}
+
+function showsTemplate({ templateId, templateName }: Envelope): boolean {
+  return Boolean(templateId && templateName);
+}
+
+function hasSigner({ signers }: Envelope, part: string): boolean {
+  return (signers ?? []).some((one) => partOf(one, (text) => text.includes(part)) !== undefined);
+}
+
+function showsTexts(item: Envelope): boolean {
+  return listsSigners(item) && item.metadata !== undefined;
+}
+
+function hasValue({ metadata }: Envelope, key: string, value: string): boolean {
+  const actual = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+  if (actual === undefined || actual === null) return false;
+  return (typeof actual === 'object' ? JSON.stringify(actual) : String(actual)) === value;
+}
+
+/** Returns true if nothing is filtered here, so that one page of the limit's size is enough. */
+export function isUnfiltered(selection: Selection): boolean {
+  const { statuses, ...rest } = selection;
+  return (statuses?.length ?? 0) <= 1 && Object.values(rest).every((value) => value === undefined);
+}
+
+/** A signer who matches, and the name or address that does. */
+export interface MatchedSigner {
+  signer: Signer;
+  part: string;
+}
+
+/**
+ * Returns a function that finds the matching signers of an envelope: those that match all words of the search, or otherwise
+ * those that match some. It finds none for a selection without a signer or search.
+ */
+export function matchedSigners({ signer, words = [] }: Selection): (envelope: Envelope) => MatchedSigner[] {
+  const partIn = (one: Signer) =>
+    partOf(one, (text) => signer !== undefined && text.includes(signer)) ??
+    partOf(one, (text) => words.some((word) => hasWord(text, word)));
+  return (envelope) => {
+    const whole = signer === undefined ? signersMatchingAll(envelope, words) : [];
+    const candidates = whole.length > 0 ? whole : (envelope.signers ?? []);
+    return candidates.flatMap((one) => {
+      const part = partIn(one);
+      return part === undefined ? [] : [{ signer: one, part }];
+    });
+  };
+}
+
+/** Returns the signers whose own name and address contain every word. */
+export function signersMatchingAll({ signers }: Envelope, words: readonly string[]): Signer[] {
+  const textsOfSigner = ({ name, email }: Signer) =>
+    [name, email].flatMap((text) => (text ? [folded(text)] : []));
+  return (signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));
+}

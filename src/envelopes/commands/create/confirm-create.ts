@@ -1,0 +1,50 @@
+import { noteRefusal } from '../../../cli/dry-run.ts';
+import { peopleAt } from '../../../cli/input/confirm.ts';
+import { writeJson } from '../../../output/json.ts';
+import type { Context } from '../../../session/context.ts';
+import { createBody, newRequestId, plannedCreate } from '../../create.ts';
+import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
+import { type CreateFlags, preservedFlags } from './create-flags.ts';
+import type { NewEnvelope } from './create-input.ts';
+import { accountOf, renderDryRun } from './created-text.ts';
+
+/**
+ * Checks the signers and the guards, and asks about what was found. After the prompts, only the guards are left.
+ * @throws UsageError if something isn't confirmed; GuardError if the profile doesn't allow it.
+ */
+export async function confirmCreate(
+  { envelope, isComposed }: NewEnvelope,
+  { yes, 'allow-missing-roles': allowMissing }: CreateFlags,
+  context: Context,
+): Promise<void> {
+  if (!isComposed) {
+    const found = await checkSigners(envelope, allowMissing, context);
+    const people = peopleAt(envelope.signers.map(({ email }) => email));
+    const question = envelope.send ? `Create it and email ${people} anyway` : 'Create it anyway';
+    await confirmConcerns(found, { yes, question, otherwise: 'nothing was created' }, context);
+  }
+  const client = await context.session.client();
+  await (await client.checkWrites([plannedCreate(envelope)])).confirm();
+}
+
+/** Shows the envelope of a dry run on a terminal. After the prompts, which have shown it, and elsewhere, prints the request. */
+export async function showRequest(
+  { envelope, isComposed }: NewEnvelope,
+  flags: CreateFlags,
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  const { yes, 'allow-missing-roles': allowMissing, 'request-id': requestId } = flags;
+  const found = isComposed ? undefined : await checkSigners(envelope, allowMissing, context);
+  if (found !== undefined) await confirmConcerns(found, { yes, otherwise: '' }, context);
+  if (found === undefined || terminal.json || !terminal.outIsTty) {
+    const body = createBody(envelope, requestId ?? newRequestId());
+    await writeJson({ dryRun: true, body }, terminal.hidingSecrets());
+  } else {
+    const account = await accountOf(context.session);
+    const { template } = found;
+    const preview = { envelope, template, account, options: preservedFlags(flags), requestId };
+    await terminal.out(renderDryRun(preview, terminal));
+  }
+  await noteRefusal([plannedCreate(envelope)], context);
+}
