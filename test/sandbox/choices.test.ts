@@ -211,7 +211,7 @@ test('finalisation: delayed keeps a fully signed envelope IN_PROGRESS, and compl
 });
 
 test('With every switch at its other value, an envelope still runs from creation to completion', async () => {
-  const others = Object.entries(CHOICES).map(([name, [, other]]) => [name, other]);
+  const others = Object.entries(CHOICES).map(([name, [, other]]): [string, string] => [name, other]);
   const rig = await started(Object.fromEntries(others));
   const made = await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers: [ada, bob] });
   const { id } = z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data;
