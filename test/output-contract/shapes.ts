@@ -373,7 +373,6 @@ const seededKey = z.object({
 });
 const seeded = z.object({
   templates: count,
-  organisations: count,
   envelopes: count,
   keys: z.array(seededKey),
 });
