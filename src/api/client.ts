@@ -5,7 +5,7 @@ import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
 import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './limits.ts';
 import { withApiCheck } from './no-api.ts';
-import { isPlausibleReset } from './rate-limit.ts';
+import { isPlausibleReset } from './rate-headers.ts';
 import { RateWindow } from './rate-window.ts';
 import { createResources, type ResourceOptions, type Resources } from './resources.ts';
 import { ServiceClock } from './service-clock.ts';

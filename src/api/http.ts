@@ -4,7 +4,7 @@ import { EsignError, UsageError } from '../kernel/errors.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import type { Once } from './once.ts';
-import { type RateLimit, readRateLimit } from './rate-limit.ts';
+import { type RateLimit, readRateLimit } from './rate-headers.ts';
 import type { RateWindow } from './rate-window.ts';
 import { type HttpResponse, interpret, type RawResponse, readText } from './response.ts';
 import type { ServiceClock } from './service-clock.ts';

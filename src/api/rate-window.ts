@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { ServiceError } from '../kernel/errors.ts';
-import { isPlausibleReset, type RateLimit } from './rate-limit.ts';
+import { isPlausibleReset, type RateLimit } from './rate-headers.ts';
 
 export interface RateWindowOptions {
   clock: Clock;

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { BadResponseError, codeOf, ServiceError } from '../kernel/errors.ts';
 import { entryOf, isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit } from './rate-headers.ts';
 import { errorResponseSchema, matches } from './schemas.ts';
 
 export interface HttpResponse {

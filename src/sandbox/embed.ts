@@ -194,15 +194,11 @@ type Actions = Omit<
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
 >;
 
-/** The visitor for signatures that don't come from a browser. */
-const NO_BROWSER = { ip: null, userAgent: null };
-
 /** Returns the methods of a sandbox. After `closing` aborts, all of them reject with CLOSED. */
 function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
   const call = callsUntil(closing);
   return {
-    sign: (id, request) =>
-      call(() => control.sign(id, readArgument('sign', bodies.controlSign, request), NO_BROWSER)),
+    sign: (id, request) => call(() => control.sign(id, readArgument('sign', bodies.controlSign, request))),
     view: (id, request) =>
       call(() => control.view(id, readArgument('view', bodies.controlView, request).signer)),
     decline: (id, request) =>
@@ -239,11 +235,6 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
         }
       }),
     faults: (wanted) => call(() => control.faults(wanted)),
-    choices: (wanted) =>
-      call(() => {
-        if (wanted !== undefined) checkObject('choices', wanted);
-        return Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]));
-      }),
     snapshot: (name) =>
       call(async () => {
         checkType('name', name, 'string');

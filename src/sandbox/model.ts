@@ -57,19 +57,10 @@ export type Drawing = readonly (readonly number[])[];
 export const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as const;
 export type SignerStatus = (typeof SIGNER_STATUSES)[number];
 
-/** The data from the signer's browser. */
-export interface Visitor {
-  ip: string | null;
-  userAgent: string | null;
-}
-
 /** A signer. The properties other than those of SandboxSigner are internal and never part of the API's representation. */
-export interface SignerRecord extends SandboxSigner, Visitor {
+export interface SignerRecord extends SandboxSigner {
   status: SignerStatus;
   token: string;
-  notifiedAt: string | null;
-  viewedAt: string | null;
-  consentAt: string | null;
   /** The ID printed under the signature. Unlike the signer's ID, it can't be guessed. */
   signatureId: string;
   /** The entered values by field ID. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
@@ -104,12 +95,6 @@ export interface EnvelopeRecord extends SandboxEnvelope {
   history: HistoryEntry[];
   /** The documents of a seeded or restored envelope, which are drawn when they are first requested. */
   pendingDocuments?: DocumentKind[];
-}
-
-/** An organization that was given a name. */
-export interface OrganisationRecord {
-  id: string;
-  name: string;
 }
 
 export interface KeyRecord {

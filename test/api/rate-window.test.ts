@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RateLimit } from '../../src/api/rate-limit.ts';
+import type { RateLimit } from '../../src/api/rate-headers.ts';
 import { RateWindow, type RateWindowOptions } from '../../src/api/rate-window.ts';
 import { fakeClock } from '../support/clock.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRateLimit } from '../../src/api/rate-limit.ts';
+import { readRateLimit } from '../../src/api/rate-headers.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const NOTHING = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };

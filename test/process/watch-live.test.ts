@@ -9,8 +9,8 @@ import { openScreen, type Screen } from '../support/pty.ts';
 import { json, type TestServer } from '../support/server.ts';
 
 const TOTAL = 30;
-const SHOW_CURSOR = '\u001b[?25h';
-const LEAVE = '\u001b[?1049l';
+/** Moves the cursor up and erases what is below. */
+const REDRAW = /\u001b\[\d+A\u001b\[J/;
 const NAMES = ['Ada Lovelace', '李小龍', 'Zoë \u001b[31mRed', 'Łukasz'];
 
 let folder: string;
@@ -93,22 +93,18 @@ describe('the live table', () => {
     expect(rows[2]).toMatch(/^ID +STATUS +SIGNED +LAST CHANGE +EXPIRES$/);
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
     expect(rows.slice(7)).toEqual(expect.arrayContaining([BOTTOM]));
-    // Typed text is ignored.
-    screen.type('ignored input\r');
     completed = 1;
     await screen.shows('Ada Lovelace signed just now');
     await screen.shows('2 sent, 1 completed');
-    expect(screen.raw()).not.toContain('vain');
     completed = 3;
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });
     await until(screen, (lines) => /^env_0 +COMPLETED +1\/1/.test(lines[1] ?? ''));
+    expect(screen.raw()).toMatch(REDRAW);
     const left = screen.text();
     expect(left).toContain('李小龍 signed');
     // Untrusted text doesn't affect the terminal.
     expect(left).toContain('Zoë ␛[31mRed signed');
     expect(screen.raw()).not.toContain('\u001b[31mRed');
-    expect(screen.raw().endsWith(SHOW_CURSOR)).toBe(false);
-    expect(screen.raw().lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(screen.raw().lastIndexOf('\u001b[?25l'));
     expect(left).not.toContain('Ctrl-C stops');
   });
 
@@ -130,7 +126,6 @@ describe('the live table', () => {
       await until(screen, (lines) => lines.some((line) => /^env_0 +COMPLETED/.test(line)));
       screen.type('\u0003');
       expect(await screen.ended).toMatchObject({ signal: 2 });
-      expect(screen.raw()).toContain(LEAVE);
     },
   );
 
@@ -187,6 +182,6 @@ describe('the live table', () => {
     await screen.shows('env_0  SENT, 0 of 1 signed');
     screen.type('\u0003');
     expect(await screen.ended).toMatchObject({ signal: 2 });
-    expect(screen.raw()).not.toContain(LEAVE);
+    expect(screen.raw()).not.toMatch(REDRAW);
   });
 });

@@ -87,8 +87,10 @@ describe('envelopes watch', () => {
     const id = await sent();
     const late = await home.run`envelopes watch ${id} --timeout 1s --json`;
     expect([late.code, jsonLines(late.stdout).length]).toEqual([124, 1]);
-    expect(jsonLines(late.stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124 } }]);
-    expect(late.stderr).toContain(`envelopes watch ${id}`);
+    const next = [`esign envelopes watch ${id} --timeout 1s --json`];
+    expect(jsonLines(late.stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124, next } }]);
+    const piped = await home.run(argv`envelopes watch - --timeout 1s --json`, { input: id });
+    expect(jsonLines(piped.stderr)).toMatchObject([{ error: { next } }]);
   });
 
   it('runs a command for each envelope that reaches an awaited status, with the change on its stdin', async () => {

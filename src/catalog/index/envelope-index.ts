@@ -163,7 +163,7 @@ export class EnvelopeIndex {
         known: isWhole ? 'whole' : 'part',
       } as const;
       if (this.#snapshot.noteItem(facts)) continue;
-      this.#noteLine(this.#snapshot.known.get(id));
+      this.#writer.note(id, this.#snapshot.known.get(id)?.checksum);
       const checksum = this.#writer.envelope(item, false);
       if (isWhole) this.#fresh.set(id, checksum);
     }
@@ -181,17 +181,12 @@ export class EnvelopeIndex {
   async #readEach(outdated: readonly IndexedEnvelope[]): Promise<void> {
     let done = 0;
     const read = async (one: IndexedEnvelope) => {
-      this.#noteLine(one);
+      this.#writer.note(one.id, one.checksum);
       const envelope = await this.#current(one.id);
       if (envelope) this.#fresh.set(one.id, this.#writer.envelope(envelope, true));
     };
     for await (const _ of mapAhead(outdated, READ_CONCURRENCY, read))
       this.#options.onProgress?.({ step: 'each', done: ++done, total: outdated.length });
-  }
-
-  /** Lines that the file already has are not added again. */
-  #noteLine(one: IndexedEnvelope | undefined): void {
-    if (one) this.#writer.note(one.id, one.checksum);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */

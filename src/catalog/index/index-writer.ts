@@ -55,9 +55,10 @@ export class IndexWriter {
     this.path = path;
   }
 
-  /** Sets the checksum of an envelope's line, so that it is only added again if it has changed. */
-  note(id: string, checksum: number): void {
-    this.#last.set(id, checksum);
+  /** Sets the checksum of the line that the file has of an envelope, which is only added again if it has changed. */
+  note(id: string, checksum: number | undefined): void {
+    if (checksum === undefined) this.#last.delete(id);
+    else this.#last.set(id, checksum);
   }
 
   /** Adds an envelope that was read or written, if it has changed, and returns its checksum. `alone`: it was requested by its ID. */

@@ -27,8 +27,15 @@ export interface TargetOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. */
-export async function findTargetsById(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
+/**
+ * Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. `known`: those that
+ * can't change anymore.
+ */
+export async function findTargetsById(
+  ids: readonly string[],
+  options: TargetOptions,
+  known: ReadonlyMap<string, Envelope> = new Map(),
+): Promise<FileTarget[]> {
   const { client, kinds, template, signal } = options;
   const unread = (envelopeId: string, fileNameOf: (what: DocumentKind) => string | null) => {
     const reading = new FirstReading(kinds.length);
@@ -41,8 +48,14 @@ export async function findTargetsById(ids: readonly string[], options: TargetOpt
       reading,
     }));
   };
-  if (template === undefined) return ids.flatMap((id) => unread(id, (what) => defaultFileName(id, what)));
+  const ofKnown = (id: string) => {
+    const envelope = known.get(id);
+    return envelope && targetsOf(envelope, options);
+  };
+  if (template === undefined)
+    return ids.flatMap((id) => ofKnown(id) ?? unread(id, (what) => defaultFileName(id, what)));
   const read = (id: string) =>
+    ofKnown(id) ??
     client.envelopes.get(id, signal).then(
       (envelope) => targetsOf(envelope, options),
       (error: unknown) => {
@@ -51,7 +64,8 @@ export async function findTargetsById(ids: readonly string[], options: TargetOpt
       },
     );
   const targets: FileTarget[] = [];
-  for await (const found of mapInOrder(ids, CONCURRENT_LOOKUPS, read)) targets.push(...found);
+  for await (const found of mapInOrder(ids, CONCURRENT_LOOKUPS, async (id) => read(id)))
+    targets.push(...found);
   return targets;
 }
 

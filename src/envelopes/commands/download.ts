@@ -1,4 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
@@ -50,7 +51,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected
       ? await findTargetsBySelection(selected.values(), options)
-      : await findTargetsById(ids, options);
+      : await findTargetsById(ids, options, await knownEnvelopes(ids, context));
     await downloadAll(targets, flags, context);
   }
 }

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../api/base-url.ts';
-import { readRateLimit } from '../../api/rate-limit.ts';
+import { readRateLimit } from '../../api/rate-headers.ts';
 import type { RawResponse } from '../../api/response.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../../kernel/errors.ts';

@@ -1,8 +1,6 @@
-import type { CertificateInput } from '../model.ts';
+import type { CertificateInput, HistoryEntry, SignerRecord } from '../model.ts';
 import { createFlow, drawFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
-import { drawHistoryTable } from './drawing/history-table.ts';
 import { STYLES } from './drawing/pen.ts';
-import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
 import { createPdf } from './pdf/pdf.ts';
 import { inSigningOrder } from './signed.ts';
@@ -23,8 +21,10 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   flow.title(TITLE, 'A record of how this envelope was sent, viewed, and signed');
   drawEnvelope(flow, input);
   drawDigests(flow, input);
-  drawSignerTable(flow, signers, input.template.fields);
-  drawHistoryTable(flow, envelope.history, signers);
+  flow.heading(`Signers (${signers.length})`, 60);
+  for (const signer of signers) drawSigner(flow, signer);
+  flow.heading(`History (${envelope.history.length})`, 40);
+  for (const entry of envelope.history) drawEntry(flow, entry, signers);
 
   for (const [index, sheet] of pdf.sheets.entries()) {
     drawFooter({ sheet, type }, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
@@ -57,4 +57,33 @@ function drawDigests(flow: Flow, { documentSha256, signedSha256 }: CertificateIn
   flow.heading('Digests (SHA-256)', 40);
   flow.fact('document.pdf', [documentSha256], STYLES.mono);
   flow.fact('signed.pdf', [signedSha256], STYLES.mono);
+}
+
+function drawSigner(flow: Flow, signer: SignerRecord): void {
+  const { order, role, name, email, signedAt, declinedAt, declineReason, signatureId } = signer;
+  const outcome =
+    declinedAt === null
+      ? [`Signed ${inUtc(signedAt)}`, `Signature ID ${signatureId}`]
+      : [`Declined ${inUtc(declinedAt)}: ${declineReason ?? ''}`];
+  const lines = [`${name} (${email})`, ...outcome];
+  flow.fact(`${order}. ${oneLine(role)}`, lines.map(oneLine));
+}
+
+const HISTORY_WORDS: Readonly<Record<HistoryEntry['what'], string>> = {
+  created: 'Envelope created',
+  sent: 'Envelope sent',
+  notified: 'Request sent',
+  reminded: 'Reminder sent',
+  viewed: 'Document viewed',
+  signed: 'Document signed',
+  declined: 'Declined',
+  completed: 'Envelope completed',
+  cancelled: 'Envelope cancelled',
+  expired: 'Envelope expired',
+};
+
+function drawEntry(flow: Flow, entry: HistoryEntry, signers: readonly SignerRecord[]): void {
+  const signer = signers.find(({ id }) => id === entry.signerId);
+  const facts = [HISTORY_WORDS[entry.what], signer && `${signer.name} (${signer.email})`, entry.detail];
+  flow.fact(inUtc(entry.at), [oneLine(facts.filter(Boolean).join(' · '))]);
 }

@@ -4,7 +4,7 @@ import { wordList } from '../../kernel/text/word-list.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
-import { type ServiceContext, type ServiceEnv, visitorOf } from '../service/base/web.ts';
+import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
 import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound, readForm } from './guard.ts';
@@ -62,7 +62,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     if (posted.problems.length > 0) return signing(c, options, found, posted);
     const { values, drawings } = posted;
     const entries = Object.keys(drawings).length > 0 ? { values, drawings } : { values };
-    await engine.sign(envelope.id, signer.id, entries, visitorOf(c));
+    await engine.sign(envelope.id, signer.id, entries);
     return c.redirect(`/sign/${token}`, 303);
   });
   app.post('/sign/:token/decline', async (c) => {

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import { booleanFlag, inGroup, numberFlag, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
-import { LISTEN } from '../listen-limits.ts';
+import { LISTEN } from '../listen-defaults.ts';
 
 export const listenFlags = {
   ...inGroup('ADDRESS', {

@@ -14,7 +14,7 @@ import {
 } from '../forward/send.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
-import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
+import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { forwardLine } from './delivery-text.ts';
 
 /** A host with a port but no scheme, such as `localhost:3000/path`. */

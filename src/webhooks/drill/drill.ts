@@ -3,7 +3,7 @@ import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { postOnce, type ResponseOutcome, shownUrl } from '../forward/send.ts';
-import { DRILL_TIMEOUT_MS } from '../listen-limits.ts';
+import { DRILL_TIMEOUT_MS } from '../listen-defaults.ts';
 import { DRILL_CHECKS, type DrillCheck } from './checks.ts';
 import { type DrillRequest, DrillRequests } from './requests.ts';
 

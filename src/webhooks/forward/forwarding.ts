@@ -4,7 +4,7 @@ import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { EventReader, type OnWarning, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
-import { MAX_REMEMBERED_IDS } from '../listen-limits.ts';
+import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 import {
   ForwardQueue,
   type ForwardQueueOptions,

@@ -4,7 +4,7 @@ import type { JournalPosition } from '../../journal/day-journal.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
-import { FORWARD_TIMEOUT_MS } from '../listen-limits.ts';
+import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
 
 /** A delivery that an address has not accepted yet. There may be many, so it holds little: its bytes stay in the journal until they are sent. */

@@ -1,5 +1,5 @@
 import { dropOldest } from '../../kernel/bounded.ts';
-import { MAX_REMEMBERED_IDS } from '../listen-limits.ts';
+import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 
 /** Remembers the IDs of accepted deliveries, to recognize repeats. */
 export class RecentIds {

@@ -3,7 +3,6 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { safeLine, truncate, widthOf } from '../../../output/text.ts';
-import { RawKeys } from '../../../output/typed-keys.ts';
 import { waitingIndicator } from '../../../output/waiting-indicator.ts';
 import type { Context } from '../../../session/context.ts';
 import { isOver, type StatusChange } from '../../watch/watch-envelopes.ts';
@@ -14,7 +13,6 @@ import { WatchTable } from './watch-table.ts';
 export interface WatchDisplay {
   change(change: StatusChange): Promise<void> | void;
   gone(id: string, from: string | null, error: Error): Promise<void> | void;
-  /** Shows a notice immediately and again at the end. */
   notify(text: string): Promise<void> | void;
   /** Shows that the service is down; undefined when it is back. */
   outage(text: string | undefined): Promise<void> | void;
@@ -30,17 +28,14 @@ export interface DisplayOptions {
 const RECOVERED = 'The service is responding again.';
 /** Redraws relative times. */
 const REDRAW_MS = 5_000;
-/** The number of notices to repeat when the screen is restored. */
-const MAX_MESSAGES = 20;
 /** Changes within this time are drawn together. */
 const REDRAW_DELAY_MS = 40;
 
 export function openDisplay(options: DisplayOptions, context: Context): Promise<WatchDisplay> {
   const { terminal } = context;
-  const { json } = terminal;
-  if (json) return Promise.resolve(jsonDisplay(context));
+  if (terminal.json) return Promise.resolve(jsonDisplay(context));
   const isLive = terminal.outIsTty && !terminal.still && Boolean(process.stdout.columns);
-  return isLive ? Promise.resolve(liveDisplay(options, context)) : lineDisplay(options, context.terminal);
+  return isLive ? Promise.resolve(liveDisplay(options, context)) : lineDisplay(options, terminal);
 }
 
 function jsonDisplay(context: Context): WatchDisplay {
@@ -72,148 +67,112 @@ async function lineDisplay(options: DisplayOptions, terminal: CommandTerminal): 
   };
 }
 
-function liveDisplay({ ids, until, title }: DisplayOptions, context: Context): WatchDisplay {
-  const { terminal } = context;
-  const { signal } = context.interrupt;
+/** A table that is redrawn in place. Notices are printed above it. */
+function liveDisplay({ ids, until, title }: DisplayOptions, { terminal, session }: Context): WatchDisplay {
   const table = new WatchTable(ids, title);
-  const messages: string[] = [];
+  const lines = new LiveLines(process.stdout);
   let outage: string | undefined;
-  let pendingDraw: NodeJS.Timeout | undefined;
-  const footer = (columns: number) => {
-    const text = outage ?? messages.at(-1);
-    const line = truncate(safeLine(text ?? 'Ctrl-C stops watching.'), columns);
-    return text === undefined ? terminal.style('dim', line) : line;
-  };
+  let pending: NodeJS.Timeout | undefined;
   const draw = () => {
-    clearTimeout(pendingDraw);
-    pendingDraw = undefined;
-    const { columns, rows } = screen;
-    const frame = table.frame({ ...terminal, columns }, rows, context.session.now(), footer(columns));
-    screen.draw(frame.map((line) => terminal.redactor.redact(line)));
+    clearTimeout(pending);
+    pending = undefined;
+    const footer = safeLine(outage ?? 'Ctrl-C stops watching.');
+    const foot = outage === undefined ? terminal.style('dim', footer) : footer;
+    const frame = table.frame(terminal, lines.room, session.now(), foot);
+    lines.draw(frame.map((line) => terminal.redactor.redact(line)));
   };
-  const screen = openLiveScreen(process.stdout, draw);
-  const redraw = setInterval(draw, REDRAW_MS).unref();
-  const leave = () => {
-    clearInterval(redraw);
-    clearTimeout(pendingDraw);
-    screen.close();
-  };
-  // Closes immediately, because a second Ctrl-C quits without waiting for the clean stop.
-  signal.addEventListener('abort', leave, { once: true });
-  const scheduleDraw = () => {
-    pendingDraw ??= setTimeout(draw, REDRAW_DELAY_MS);
+  const drawSoon = () => {
+    pending ??= setTimeout(draw, REDRAW_DELAY_MS);
   };
   const notify = (text: string) => {
-    messages.push(context.terminal.redactor.redact(text));
-    if (messages.length > MAX_MESSAGES) messages.shift();
-    scheduleDraw();
+    lines.erase();
+    terminal.notice(text);
+    draw();
   };
+  // The shell has written below the table.
+  const onContinue = () => {
+    lines.leave();
+    draw();
+  };
+  const onResize = () => {
+    lines.clear();
+    draw();
+  };
+  const release = waitingIndicator.hold();
+  const redraw = setInterval(draw, REDRAW_MS).unref();
+  process.stdout.on('resize', onResize);
+  process.on('SIGCONT', onContinue);
   draw();
   return {
     change(change) {
       table.take(change, isOver({ id: change.envelopeId, status: change.to }, until));
-      scheduleDraw();
+      drawSoon();
     },
     gone(id, _, error) {
-      table.gone(id, new Date(context.session.now()).toISOString());
+      table.gone(id, new Date(session.now()).toISOString());
       notify(`${id}: ${sentenceOf(error)}`);
     },
     notify,
     outage(text) {
       outage = text;
-      scheduleDraw();
+      drawSoon();
     },
     async close() {
-      leave();
-      signal.removeEventListener('abort', leave);
-      await terminal.hidingSecrets().out(table.final(terminal, screen.rows, context.session.now()));
-      for (const text of messages) context.terminal.notice(text);
+      clearInterval(redraw);
+      clearTimeout(pending);
+      process.stdout.off('resize', onResize);
+      process.off('SIGCONT', onContinue);
+      lines.erase();
+      release();
+      await terminal.hidingSecrets().out(table.final(terminal, lines.room, session.now()));
     },
   };
 }
 
-/** An alternate screen to which only changes are written. The shell's screen is restored, however the process ends. */
-interface LiveScreen {
-  readonly columns: number;
-  readonly rows: number;
+/** Lines at the end of the screen that replace each other. */
+class LiveLines {
+  readonly #stream: NodeJS.WriteStream;
+  #shown: readonly string[] = [];
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  /** The most lines that fit above the cursor. */
+  get room(): number {
+    return (this.#stream.rows || 24) - 1;
+  }
+
   /** Shows these lines, cut to the width of the screen. */
-  draw(lines: readonly string[]): void;
-  /** Restores the shell's screen and cursor. Can be called more than once. */
-  close(): void;
-}
+  draw(lines: readonly string[]): void {
+    const shown = lines.slice(0, this.room).map((line) => clip(line, this.#columns));
+    this.#stream.write(this.#eraser() + shown.map((line) => `${line}\u001b[0m\n`).join(''));
+    this.#shown = shown;
+  }
 
-const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
-const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
-const FALLBACK = { columns: 80, rows: 24 };
+  erase(): void {
+    this.#stream.write(this.#eraser());
+    this.#shown = [];
+  }
 
-/**
- * Switches to an alternate screen without a cursor and without line wrapping.
- * @param redraw called when the size has changed or the process continues after Ctrl-Z
- */
-function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
-  let shown: readonly string[] = [];
-  let isOpen = true;
-  const release = waitingIndicator.hold();
-  const keys = new RawKeys();
-  const enter = () => {
-    keys.start();
-    shown = [];
-    stream.write(ENTER);
-  };
-  const onResize = () => {
-    shown = [];
-    stream.write('\u001b[2J');
-    redraw();
-  };
-  const onSuspend = () => {
-    keys.stop();
-    stream.write(LEAVE);
-    process.kill(process.pid, 'SIGSTOP');
-  };
-  const onContinue = () => {
-    enter();
-    redraw();
-  };
-  const close = () => {
-    if (!isOpen) return;
-    isOpen = false;
-    stream.off('resize', onResize);
-    process.off('exit', close);
-    process.off('SIGTSTP', onSuspend);
-    process.off('SIGCONT', onContinue);
-    keys.stop();
-    stream.write(LEAVE);
-    release();
-  };
-  stream.on('resize', onResize);
-  process.on('exit', close);
-  process.on('SIGTSTP', onSuspend);
-  process.on('SIGCONT', onContinue);
-  enter();
-  return {
-    get columns() {
-      return stream.columns || FALLBACK.columns;
-    },
-    get rows() {
-      return stream.rows || FALLBACK.rows;
-    },
-    draw(lines) {
-      if (!isOpen) return;
-      const fitting = lines.slice(0, this.rows).map((line) => clip(line, this.columns));
-      stream.write(difference(shown, fitting));
-      shown = fitting;
-    },
-    close,
-  };
-}
+  /** Clears the screen, on which the lines may have been wrapped. */
+  clear(): void {
+    this.#stream.write('\u001b[2J\u001b[H');
+    this.#shown = [];
+  }
 
-/** Returns the output that changes one screen into another. */
-function difference(before: readonly string[], after: readonly string[]): string {
-  const changed = after.map((line, index) =>
-    line === before[index] ? '' : `\u001b[${index + 1};1H\u001b[2K${line}\u001b[0m`,
-  );
-  const rest = before.length > after.length ? `\u001b[${after.length + 1};1H\u001b[J` : '';
-  return changed.join('') + rest;
+  /** Leaves the lines where they are. */
+  leave(): void {
+    this.#shown = [];
+  }
+
+  get #columns(): number {
+    return this.#stream.columns || 80;
+  }
+
+  #eraser(): string {
+    return this.#shown.length === 0 ? '' : `\r\u001b[${this.#shown.length}A\u001b[J`;
+  }
 }
 
 const STYLE = /(\u001b\[[0-9;]*m)/;

@@ -12,7 +12,7 @@ import type { Wakeup } from '../../watch/wakeups.ts';
 import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../named-or-selected.ts';
 import { openDisplay } from './watch-display.ts';
-import { deadlineAfter, WATCH_PACING } from './watch-flags.ts';
+import { continueHint, deadlineAfter, WATCH_PACING } from './watch-flags.ts';
 import { WatchSession } from './watch-session.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -53,11 +53,12 @@ export default class EnvelopesWatch extends EsignCommand {
     preferLowMemory();
     const { until = ['COMPLETED'], interval } = flags;
     const words = argv.map(String);
-    const { ids } = await readNamedOrSelected(words, flags, { leaveOut: notToWatch }, context);
+    const { ids, fromStdin } = await readNamedOrSelected(words, flags, { leaveOut: notToWatch }, context);
     // A notice has already reported an empty run or stdin.
     if (ids.length === 0) return;
     const client = await context.session.client(WATCH_PACING);
-    const deadline = deadlineAfter(flags.timeout, context.session.words);
+    const hint = continueHint(context.session.words, ids, fromStdin);
+    const deadline = deadlineAfter(flags.timeout, hint);
     const display = await openDisplay({ ids, until, title: titleOf(ids, until) }, context);
     const over = new AbortController();
     const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);

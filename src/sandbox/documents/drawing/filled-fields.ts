@@ -7,12 +7,12 @@ import { type Box, baseline, COLORS, drawFitted, drawLine, type Pen, STYLES } fr
 import { dayOf, inUtc } from './times.ts';
 
 /** Returns what a signer entered into a field or drew there. */
-export function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string | Drawing {
+function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string | Drawing {
   return signer.drawings?.[fieldId] ?? signer.values[fieldId] ?? '';
 }
 
 /** Returns what a signer entered or drew, or a default if the field requires a value and has no other. */
-export function valueIn(field: FieldRecord, signer: SignerRecord): string | Drawing {
+function valueIn(field: FieldRecord, signer: SignerRecord): string | Drawing {
   const input = inputOf(field, signer);
   if (typeof input !== 'string' || input.trim() !== '' || !field.required) return input;
   if (field.type === 'SIGNATURE') return signer.name;
@@ -20,49 +20,47 @@ export function valueIn(field: FieldRecord, signer: SignerRecord): string | Draw
   return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
 }
 
-/** Returns the signer's first drawn signature, if there is one. */
-export function drawnSignature(fields: readonly FieldRecord[], signer: SignerRecord): Drawing | undefined {
-  const field = fields.find(({ type, fieldId }) => type === 'SIGNATURE' && signer.drawings?.[fieldId]);
-  return field && signer.drawings?.[field.fieldId];
-}
-
-/** Draws a value into its field. Returns false if only part of it fits. */
-export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerRecord): boolean {
+/** Draws a value into its field. A value that is too long is shortened. */
+export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerRecord): void {
   const { type, x, y, width, height } = field;
   const value = valueIn(field, signer);
-  if (typeof value === 'string' && value.trim() === '') return true;
-  if (type === 'SIGNATURE') return drawSignature(pen, field, signer, value);
+  if (typeof value === 'string' && value.trim() === '') return;
+  if (type === 'SIGNATURE') {
+    drawSignature(pen, field, signer, value);
+    return;
+  }
   if (typeof value !== 'string') {
     const inset = Math.min(3, height * 0.1);
     const inner = { x: x + inset, y: y + inset, width: width - 2 * inset, height: height - 2 * inset };
     drawInk(pen.sheet, value, inner);
-    return true;
+    return;
   }
   switch (type) {
     case 'CHECKBOX':
       if (value === 'true') drawTick(pen.sheet, field);
-      return true;
+      return;
     case 'INITIALS': {
       const size = Math.min(17, height * 0.66);
-      return drawHandwriting(pen, value, { x: x + 6, y: y + height - 7, width: width - 12, size });
+      drawHandwriting(pen, value, { x: x + 6, y: y + height - 7, width: width - 12, size });
+      return;
     }
     case 'DROPDOWN':
-      return drawValue(pen, { ...field, width: width - 14 }, value);
+      drawValue(pen, { ...field, width: width - 14 }, value);
+      return;
     case 'DATE':
     case 'TEXT':
-      return drawValue(pen, field, value);
+      drawValue(pen, field, value);
   }
 }
 
 /** Draws a signature, typed or drawn, and below it the signer, the time, and the signature's ID. */
-export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: string | Drawing): boolean {
+function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: string | Drawing): void {
   const inset = Math.min(16, box.width * 0.08);
   const width = box.width - inset - 4;
   const x = box.x + inset;
-  let complete = true;
   if (typeof hand === 'string') {
     const size = Math.min(27, box.height * 0.44);
-    complete = drawHandwriting(pen, hand, { x, y: box.y + box.height * 0.56, width, size });
+    drawHandwriting(pen, hand, { x, y: box.y + box.height * 0.56, width, size });
   } else {
     drawInk(pen.sheet, hand, { x, y: box.y + box.height * 0.04, width, height: box.height * 0.64 });
   }
@@ -71,7 +69,6 @@ export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: st
   const by = signedBy(pen.type, signer, width, place.smallest);
   drawFitted(pen, by, caption, { ...place, y: box.y + box.height * 0.81 });
   drawFitted(pen, `ID ${oneLine(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
-  return complete;
 }
 
 /** Returns the signer and time on one line. A name that leaves no room for the time is shortened. */
@@ -87,7 +84,7 @@ function drawHandwriting(
   pen: Pen,
   typed: string,
   { size, width, x, y }: { x: number; y: number; width: number; size: number },
-): boolean {
+): void {
   const text = oneLine(typed);
   const byHand = pen.type.covers(text, 'hand');
   const use = byHand ? 'hand' : 'text';
@@ -97,19 +94,16 @@ function drawHandwriting(
   const fitted = pen.type.fit([text], use, { width: width - slack, largest, smallest: size * 0.22 });
   const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
   drawLine(pen, fitted.lines[0] ?? '', style, { x, y, slanted: !byHand });
-  return fitted.complete;
 }
 
 /** Draws text in a box, as large as fits, on as many lines as fit. */
-function drawValue(pen: Pen, box: Box, value: string): boolean {
-  const ending = box.width > 200 ? '… (in full on an appended page)' : '…';
+function drawValue(pen: Pen, box: Box, value: string): void {
   const options = {
     width: box.width - 10,
     height: box.height - 3,
     largest: 10,
     smallest: 6,
     leading: 1.22,
-    ending,
   };
   const fitted = pen.type.fit(paragraphsOf(value), 'text', options);
   const leading = fitted.size * options.leading;
@@ -119,7 +113,6 @@ function drawValue(pen: Pen, box: Box, value: string): boolean {
   const style = { ...STYLES.body, size: fitted.size, leading, color: COLORS.penBlue };
   for (const [index, text] of fitted.lines.entries())
     drawLine(pen, text, style, { x: box.x + 5, y: baseline(top + leading * index, style) });
-  return fitted.complete;
 }
 
 function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {

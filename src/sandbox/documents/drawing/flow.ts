@@ -1,7 +1,5 @@
-import type { Drawing } from '../../model.ts';
 import type { Pdf } from '../pdf/pdf.ts';
 import { oneLine } from '../text/untrusted.ts';
-import { drawInk } from './ink.ts';
 import {
   baseline,
   COLORS,
@@ -49,11 +47,6 @@ export function createFlow(pdf: Pdf) {
       flow.ensureSpace(34 + following);
       flow.top = drawParagraph(flow, text, STYLES.heading, columnAt(flow.top + 12)) + 4;
     },
-    note(text: string): void {
-      const lines = type.wrap(text, STYLES.small.use, STYLES.small.size, FLOW.width).length;
-      flow.ensureSpace(lines * STYLES.small.leading);
-      flow.top = drawParagraph(flow, text, STYLES.small, columnAt(flow.top)) + 4;
-    },
     /** Draws a label and a value, which may take several lines and pages. */
     fact(label: string, value: readonly string[], style: TextStyle = FACT_STYLE): void {
       const width = FLOW.width - LABEL_WIDTH;
@@ -74,25 +67,6 @@ export function createFlow(pdf: Pdf) {
         flow.top += LINE;
       }
       flow.top = (turned ? flow.top : Math.max(flow.top, afterLabels)) + 2.5;
-    },
-    /** Draws a label and a drawn signature. */
-    ink(label: string, drawing: Drawing): void {
-      flow.ensureSpace(30);
-      drawLine(flow, label, LABEL_STYLE, { x: FLOW.left, y: baseline(flow.top, LABEL_STYLE) });
-      drawInk(flow.sheet, drawing, { x: FLOW.left + LABEL_WIDTH, y: flow.top, width: 120, height: 26 });
-      flow.top += 30;
-    },
-    /** Draws the headings of a table's columns, and a line below them. */
-    heads(columns: readonly (readonly [text: string, x: number])[], gap: number): void {
-      const y = baseline(flow.top, STYLES.label);
-      for (const [text, x] of columns) drawLine(flow, text, STYLES.label, { x, y });
-      flow.top += STYLES.label.leading + 3;
-      flow.rule(gap);
-    },
-    /** Draws a line, followed by a gap. */
-    rule(gap: number): void {
-      flow.sheet.line([FLOW.left, flow.top], [FLOW.right, flow.top], { color: COLORS.hairline, width: 0.5 });
-      flow.top += gap;
     },
   };
   return flow;

@@ -4,8 +4,6 @@ import type { Fonts, Use } from './fonts.ts';
 interface FittedText {
   lines: string[];
   size: number;
-  /** False if the text doesn't fit even at the smallest size; the last line then ends with an ellipsis. */
-  complete: boolean;
 }
 
 interface FitOptions {
@@ -18,8 +16,6 @@ interface FitOptions {
   smallest: number;
   /** The line height in em (default 1). */
   leading?: number;
-  /** The ending of a shortened text; an ellipsis by default. */
-  ending?: string;
 }
 
 export type Typesetter = ReturnType<typeof createTypesetter>;
@@ -46,7 +42,7 @@ export function createTypesetter(fonts: Fonts) {
     },
     /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
     fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText {
-      const { width, height = 0, leading = 1, largest, smallest, ending } = options;
+      const { width, height = 0, leading = 1, largest, smallest } = options;
       const single = paragraphs.join(' ');
       const linesAt = (size: number): string[] =>
         paragraphs.flatMap((paragraph) => typesetter.wrap(paragraph, use, size, width));
@@ -54,25 +50,25 @@ export function createTypesetter(fonts: Fonts) {
       for (let size = largest; size >= smallest; size -= 0.25) {
         const oneLine = paragraphs.length === 1 || room(size) < 2;
         const singleWidth = typesetter.width(single, use, size);
-        if (oneLine && singleWidth <= width) return { lines: [single], size, complete: true };
+        if (oneLine && singleWidth <= width) return { lines: [single], size };
         if (room(size) < 2 || singleWidth > width * room(size)) continue;
         const lines = linesAt(size);
-        if (lines.length <= room(size)) return { lines, size, complete: true };
+        if (lines.length <= room(size)) return { lines, size };
       }
       const kept = linesAt(smallest).slice(0, room(smallest));
       const fits = (text: string) => typesetter.width(text, use, smallest) <= width;
-      const cut = shortened(kept.pop() ?? '', fits, ending);
-      return { lines: [...kept, cut], size: smallest, complete: false };
+      const cut = shortened(kept.pop() ?? '', fits);
+      return { lines: [...kept, cut], size: smallest };
     },
   };
   return typesetter;
 }
 
-/** Returns the longest start of the text that is accepted together with the ending. */
-function shortened(text: string, accepted: (text: string) => boolean, ending = '…'): string {
+/** Returns the longest start of the text that is accepted together with an ellipsis. */
+function shortened(text: string, accepted: (text: string) => boolean): string {
   const characters = [...text];
-  while (characters.length > 0 && !accepted(`${characters.join('').trimEnd()}${ending}`)) characters.pop();
-  return `${characters.join('').trimEnd()}${ending}`;
+  while (characters.length > 0 && !accepted(`${characters.join('').trimEnd()}…`)) characters.pop();
+  return `${characters.join('').trimEnd()}…`;
 }
 
 /** Fills lines with words. A word that is wider than a line is broken between characters. */

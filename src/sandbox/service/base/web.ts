@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { maskKey } from '../../../kernel/redaction.ts';
-import type { KeyRecord, Visitor } from '../../model.ts';
+import type { KeyRecord } from '../../model.ts';
 import { ApiError, asApiError, errorText, notFound } from './errors.ts';
 
 /**
@@ -27,10 +26,6 @@ export type ServiceContext = Context<ServiceEnv>;
 /** Returns a path for logs: without the secret token of a signing link, and without an API key that was passed in it. */
 export function loggedPath(path: string): string {
   return path.replace(/^(\/sign\/).*/, '$1…').replace(/esk_\w+/g, maskKey);
-}
-
-export function visitorOf(c: ServiceContext): Visitor {
-  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
 }
 
 export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {

@@ -80,11 +80,6 @@ function pendingSigner(
     declinedAt: null,
     declineReason: null,
     token: randomId(24, 'link'),
-    notifiedAt: null,
-    viewedAt: null,
-    consentAt: null,
-    ip: null,
-    userAgent: null,
     signatureId: randomId(16).toUpperCase(),
     values: {},
   };

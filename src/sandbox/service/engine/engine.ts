@@ -1,5 +1,5 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
-import type { DeliveryRecord, EnvelopeRecord, TemplateRecord, Visitor } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
@@ -32,7 +32,7 @@ export class Engine {
   }
 
   get #rules() {
-    return this.#options.choices.rules;
+    return this.#options.rules;
   }
 
   get #state() {
@@ -97,7 +97,7 @@ export class Engine {
   }
 
   /** Signs as a signer, after viewing if that has not happened. Fields without an entered value get a plausible one. */
-  sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
+  sign(id: string, who: string | null, entries: Entries): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
@@ -109,7 +109,7 @@ export class Engine {
           entries,
           now,
         );
-        const signature = { signerId, ...entries, values: filled, ...visitor };
+        const signature = { signerId, ...entries, values: filled };
         return lifecycle.sign(viewed, signature, now, this.#rules);
       });
     });

@@ -26,7 +26,7 @@ export function signerEvent(
   envelope: EnvelopeRecord,
   { id, email, name }: SignerRecord,
   at: string,
-  facts: Partial<SignerRecord>,
+  facts: Record<string, string | null>,
 ): EventDraft {
   return envelopeEvent(event, envelope, at, { signer: { id, email, name, ...facts } });
 }

@@ -1,4 +1,4 @@
-import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord, Visitor } from '../../model.ts';
+import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../../model.ts';
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
@@ -31,7 +31,7 @@ export interface MailDraft {
 }
 
 /** A signer's input, and the data from the browser. */
-type SignatureInput = { signerId: string } & Visitor & Pick<SignerRecord, 'values' | 'drawings'>;
+type SignatureInput = { signerId: string } & Pick<SignerRecord, 'values' | 'drawings'>;
 
 export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
   return { envelope, events: [], mails: [] };
@@ -84,7 +84,7 @@ export function view(envelope: EnvelopeRecord, signerId: string, now: number): L
   const signer = requireOpen(envelope, signerId);
   if (signer.status === 'VIEWED') return unchanged(envelope);
   const at = isoTime(now);
-  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: at });
+  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED' });
   return {
     envelope: { ...viewed, history: record(envelope, at, 'viewed', signerId) },
     events: [signerEvent('envelope.viewed', viewed, signer, at, { viewedAt: at })],
@@ -107,7 +107,6 @@ export function sign(
     ...signer,
     status: 'SIGNED',
     signedAt: at,
-    consentAt: signer.consentAt ?? at,
     ...input,
   };
   const after: EnvelopeRecord = {
@@ -203,7 +202,7 @@ function askNext(envelope: EnvelopeRecord, at: string): LifecycleStep {
     envelope: {
       ...envelope,
       signers: envelope.signers.map((signer) =>
-        asked.includes(signer) ? { ...signer, status: 'SENT', notifiedAt: at } : signer,
+        asked.includes(signer) ? { ...signer, status: 'SENT' } : signer,
       ),
       history: recordEach(envelope, at, 'notified', asked),
     },

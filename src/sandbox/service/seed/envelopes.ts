@@ -111,8 +111,7 @@ class SeedPath {
     if (target === 'VIEWED') return;
     const { template, now } = this.#facts;
     const values = fillFields(template, signer, { values: {} }, now);
-    const signature = { signerId: id, values, ip: null, userAgent: null };
-    this.go(field, (envelope, at) => lifecycle.sign(envelope, signature, at));
+    this.go(field, (envelope, at) => lifecycle.sign(envelope, { signerId: id, values }, at));
   }
 
   /** Returns the time of the next step. Steps are an hour apart if there is enough time. */

@@ -1,0 +1,79 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
+import { readIndex } from '../../src/catalog/index/index-file.ts';
+import { IndexWriter } from '../../src/catalog/index/index-writer.ts';
+import { findInIndex } from '../../src/catalog/index/query.ts';
+import type { Selection } from '../../src/catalog/selection.ts';
+import { allOf } from '../../src/kernel/streams.ts';
+import { clientFor } from '../support/client.ts';
+import { ModelService, summaryOf } from '../support/model-service.ts';
+
+/* One index in processes that run for a long time, as an assistant's server does, and at the same time. */
+let service: ModelService;
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  service = await ModelService.start();
+  folder = await mkdtemp(join(tmpdir(), 'esign-index-'));
+  path = join(folder, 'index.jsonl');
+});
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A process that uses the index. */
+function process() {
+  const writer = new IndexWriter(path);
+  const client: Client = clientFor(new URL(service.env.ESIGN_BASE_URL ?? '').origin, {
+    onEnvelope: (seen, source) => {
+      if (source !== 'list') writer.envelope(seen, source === 'get');
+    },
+  });
+  const find = async (selection: Selection) => {
+    const { envelopes } = await findInIndex({ client, writer }, selection, {});
+    return (await allOf(envelopes)).map(summaryOf);
+  };
+  return { find };
+}
+
+describe('an index', () => {
+  it('that disappears between two questions of a process is built again', async () => {
+    for (let n = 0; n < 30; n++) service.make();
+    for (let n = 0; n < 20; n++) service.move(`env_${n}`, 'COMPLETED');
+    const here = process();
+    const words = ['ada'];
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+    await rm(path);
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+    await rm(path);
+    service.move('env_25', 'CANCELLED');
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+  });
+
+  it('of two processes that read and change at the same time misses nothing', async () => {
+    const [here, there] = [process(), process()];
+    for (let round = 0; round < 8; round++) {
+      for (let n = 0; n < 15; n++) service.make();
+      for (let n = 0; n < 9; n++) service.move(`env_${round * 15 + n}`, n % 2 ? 'COMPLETED' : 'IN_PROGRESS');
+      const all = await Promise.all([
+        here.find({ words: ['ada'] }),
+        there.find({ words: ['lease'] }),
+        here.find({ words: ['ada'], statuses: ['IN_PROGRESS'] }),
+      ]);
+      expect(all).toEqual([
+        service.truth('ada'),
+        service.truth('lease'),
+        service.truth('ada', ['IN_PROGRESS']),
+      ]);
+    }
+    // The next reading compacts it to what is live.
+    const [{ known, live }, { size }] = [await readIndex(path), await stat(path)];
+    expect(known.size).toBe(8 * 15);
+    expect(size).toBeLessThan(5 * live);
+  });
+});
