@@ -84,7 +84,6 @@ export interface SeededKey {
 /** The number of items that a seed added, and the keys it created. */
 export interface SeedResult {
   templates: number;
-  organisations: number;
   envelopes: number;
   keys: SeededKey[];
 }
@@ -151,8 +150,6 @@ export interface RunningSandbox {
   envelope(id: string): Promise<SandboxEnvelope>;
   /** Replaces the faults if `settings` is given; `{}` removes them. Returns the faults and how often each occurred. */
   faults(settings?: SandboxFaults): Promise<{ settings: object; hits: Record<string, number> }>;
-  /** Changes the given choices. Returns all choices by name. */
-  choices(changes?: Record<string, string>): Promise<Record<string, string>>;
   /** Loads data. Anything with the same ID is replaced. `reset` restores only the initial seed. */
   seed(seed: SandboxSeed | string): Promise<SeedResult>;
   /** Saves the state, including documents and the clock. Replaces a snapshot with the same name. Returns the name. */

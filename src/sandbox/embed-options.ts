@@ -39,10 +39,9 @@ export interface SandboxSeed {
           | undefined;
       }[]
     | undefined;
-  organisations?: { id: string; name: string }[] | undefined;
   keys?:
     | {
-        /** One of `organisations`. Default: the sandbox's own organization. */
+        /** The ID of another organization. Default: the sandbox's own one. */
         organisation?: string | undefined;
         /** The permissions. Default: both `esign:read` and `esign:write`. */
         scopes?: ('esign:read' | 'esign:write')[] | undefined;

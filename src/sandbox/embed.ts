@@ -235,11 +235,6 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
         }
       }),
     faults: (wanted) => call(() => control.faults(wanted)),
-    choices: (wanted) =>
-      call(() => {
-        if (wanted !== undefined) checkObject('choices', wanted);
-        return Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]));
-      }),
     snapshot: (name) =>
       call(async () => {
         checkType('name', name, 'string');

@@ -97,12 +97,6 @@ export interface EnvelopeRecord extends SandboxEnvelope {
   pendingDocuments?: DocumentKind[];
 }
 
-/** An organization that was given a name. */
-export interface OrganisationRecord {
-  id: string;
-  name: string;
-}
-
 export interface KeyRecord {
   id: string;
   orgId: string;

@@ -30,12 +30,17 @@ const errorReport = z.object({
 const error = z.object({ error: errorReport });
 const envelopeResult = z.union([
   z.object({ id: text, ok: z.literal(true), envelope }),
+  z.object({ id: text, ok: z.literal(true), skipped: text }),
   z.object({ id: text, ok: z.literal(false), error: errorReport }),
 ]);
 const envelopeDryRun = z.object({
   dryRun: z.literal(true),
   action: z.enum(['send', 'cancel', 'remind']),
   id: text,
+  /** Nothing needs to be done. */
+  skipped: z.optional(text),
+  /** It isn't possible. */
+  error: z.optional(errorReport),
 });
 const change = z.union([
   z.object({ at: text, envelopeId: text, from: maybe, to: text, signer: maybe, envelope }),
@@ -368,7 +373,6 @@ const seededKey = z.object({
 });
 const seeded = z.object({
   templates: count,
-  organisations: count,
   envelopes: count,
   keys: z.array(seededKey),
 });

@@ -135,9 +135,9 @@ describe('an embedded sandbox', () => {
     expect(replies[0]?.createdAt).toMatch(/^2030-05-01/);
   });
 
-  it('keeps its state in a given folder, and returns to its seed, faults, and choices with reset', async () => {
+  it('keeps its state in a given folder, and returns to its seed and faults with reset', async () => {
     const dataDir = join(temporary, 'kept');
-    const initial = { faults: { error500: { times: 1 } }, choices: { 'list-order': 'asc' } } as const;
+    const initial = { faults: { error500: { times: 1 } } };
     const seed: SandboxSeed = { envelopes: [{ id: 'env_1', status: 'SENT' }] };
     const options = { dataDir, seed, ...initial };
     const first = await startSandbox(options);
@@ -149,11 +149,9 @@ describe('an embedded sandbox', () => {
     expect((await again.envelope('env_1')).status).toBe('DECLINED');
     expect(again.apiKey).toBe(first.apiKey);
     expect(await again.faults({})).toEqual({ settings: {}, hits: {} });
-    expect(await again.choices({ 'list-order': 'desc' })).toMatchObject({ 'list-order': 'desc' });
     await again.reset();
     expect((await again.envelope('env_1')).status).toBe('SENT');
     expect(await again.faults()).toMatchObject({ settings: initial.faults });
-    expect(await again.choices()).toMatchObject(initial.choices);
   });
 
   it.each<[string, unknown]>([
@@ -188,7 +186,6 @@ describe('an embedded sandbox', () => {
     ['deliveries', [{ event: 'sent' }], 'USAGE'],
     ['seed', [{ envelopes: [{ id: 'a', template: 'b' }] }], 'USAGE'],
     ['faults', [{ lost: {} }], 'VALIDATION_ERROR'],
-    ['choices', [null], 'USAGE'],
     ['restore', ['none'], 'NOT_FOUND'],
   ])('rejects %s(%j), and never throws', async (method, values, code) => {
     const sandbox = await start({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });

@@ -79,18 +79,19 @@ describe('a lost response', () => {
 
 describe('the responses of send, cancel, and remind in every documented form', () => {
   it.each(['success', 'empty204'])('cause no repetition: %s', async (form) => {
-    await home.choose({ 'action-reply': form });
-    const id = String((await home.object(create())).id);
+    const other = new Home();
+    await other.sandbox(['--choice', `action-reply=${form}`]);
+    const id = String((await other.object(create())).id);
     const runs: Finished[] = [];
     for (const action of ['send', 'remind', 'cancel'])
-      runs.push(await home.run`envelopes ${action} ${id} --json`);
+      runs.push(await other.run`envelopes ${action} ${id} --json`);
     expect(runs.map((one) => one.code)).toEqual([0, 0, 0]);
     expect(runs.map((one) => parseJson(one.stdout))).toMatchObject([
       { id, status: 'SENT', subject: 'Please sign: Confidentiality undertaking' },
       { id, status: 'SENT' },
       { id, status: 'CANCELLED' },
     ]);
-    await home.choose({ 'action-reply': 'envelope' });
+    await other.close();
   });
 });
 

@@ -134,8 +134,6 @@ async function everything(
   await call('POST /keys/{keyId}/revoke', {
     keyId: z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data.id,
   });
-  await call('GET /choices');
-  await call('POST /choices', {}, { 'retry-after': 'on' });
   await call('POST /faults', {}, { delay: { ms: 1, times: 1 } });
   await call('GET /faults');
   await call('DELETE /faults');
@@ -144,7 +142,6 @@ async function everything(
     {},
     {
       templates: [{ id: 'tmpl_rent', name: 'Rent', roles: ['Owner', 'Guest'], active: true }],
-      organisations: [{ id: 'acme', name: 'Acme' }],
       keys: [{ organisation: 'acme', scopes: ['esign:read'], expiresAt: 'never' }],
       envelopes: [
         {

@@ -161,7 +161,7 @@ test('rate gives the same faults for the same seed, others for another seed, at 
 
 test('The control plane, the page, and the contract are never affected', async () => {
   const rig = await started({ reset: {}, delay: { ms: 3_600_000 } });
-  for (const path of ['/', '/choices', '/keys', '/audit', '/deliveries', '/mails', '/faults'])
+  for (const path of ['/', '/keys', '/audit', '/deliveries', '/mails', '/faults'])
     expect((await rig.control('GET', path)).status).toBe(200);
   expect((await fetch(rig.service.origin)).status).toBe(200);
   expect((await fetch(`${rig.service.origin}/openapi.yaml`)).status).toBe(200);

@@ -10,7 +10,6 @@ import { DAY, errorIn, listIn, literal, mailsOf, type Rig, startRig, tempFolder 
 const resultShape = z.object({
   data: z.object({
     templates: z.number(),
-    organisations: z.number(),
     envelopes: z.number(),
     keys: z.array(z.object({ organisation: z.string(), key: z.string(), expiresAt: z.string().nullable() })),
   }),
@@ -113,12 +112,11 @@ test('Templates, organizations, and keys: each organization sees its own', async
       { id: 'tmpl_rent', name: 'Rent', roles: ['Owner', 'Guest'] },
       { id: 'tmpl_off', name: 'Off', active: false },
     ],
-    organisations: [{ id: 'acme', name: 'Acme' }],
     keys: [{ organisation: 'acme', scopes: ['esign:read'], expiresAt: '2040-01-01' }, {}],
     envelopes: [{ id: 'env_acme', organisation: 'acme', status: 'SENT' }, { id: 'env_own' }],
   };
   const { keys, ...counts } = await put(rig, seed);
-  expect(counts).toEqual({ templates: 2, organisations: 1, envelopes: 2 });
+  expect(counts).toEqual({ templates: 2, envelopes: 2 });
   expect(keys).toMatchObject([
     { organisation: 'acme', expiresAt: '2040-01-01T00:00:00.000Z' },
     { organisation: rig.service.orgId, expiresAt: null },
@@ -169,20 +167,10 @@ test('Impossible values are refused by field, and nothing is stored', async () =
     [{ templates: [{ id: 't' }] }, { 'templates.0.name': ['name is required'] }],
     [envelopes({ id: '../x' }), { 'envelopes.0.id': ['Must be at most 64 letters, digits, _, and -'] }],
     [envelopes({}, { template: 'nope' }), { 'envelopes.1.template': ['Template nope not found'] }],
-    [envelopes({ organisation: 'acme' }), { 'envelopes.0.organisation': ['Organization acme not found'] }],
     [envelopes({ id: 'a' }, { id: 'a' }), { 'envelopes.1.id': ['a is listed twice'] }],
     [
       envelopes({ createdAt: 'soon' }),
       { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or an age, such as 9d'] },
-    ],
-    [
-      {
-        organisations: [
-          { id: 'acme', name: 'A' },
-          { id: 'acme', name: 'B' },
-        ],
-      },
-      { 'organisations.1.id': ['acme is listed twice'] },
     ],
     [
       envelopes({ status: 'SENT', signers: signed }),

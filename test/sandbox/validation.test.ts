@@ -18,11 +18,6 @@ const cases: [string, unknown, Record<string, string>][] = [
   ['a signer that is not an object', { ...twoSigners, signers: [7] }, { 'signers.0': 'Must be an object' }],
   ['no templateId', without('templateId'), { templateId: 'templateId is required' }],
   ['a templateId that is not a string', { ...twoSigners, templateId: 5 }, { templateId: 'Must be a string' }],
-  [
-    'a templateId whose length is an object',
-    { ...twoSigners, templateId: { length: { toString: 1 } } },
-    { body: 'Must not contain a "length" that is an object' },
-  ],
   ['no email', signer({ email: undefined }), { 'signers.0.email': 'Email is required' }],
   ['an email without @', signer({ email: 'ada' }), { 'signers.0.email': 'Must be an email address' }],
   [
@@ -49,13 +44,6 @@ const cases: [string, unknown, Record<string, string>][] = [
     signer({ email }),
     { 'signers.0.email': 'Must be an email address' },
   ]),
-  ...['12345678901234567890', '1e400', '-1.5e-400', '0.1000000000000000000001'].map(
-    (number): [string, unknown, Record<string, string>] => [
-      number,
-      JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"n":[${number}]}}`),
-      { body: `The number ${number} would lose precision; send it as a string` },
-    ],
-  ),
   ['an empty name', signer({ name: '  ' }), { 'signers.0.name': 'Name is required' }],
   ['a name that is not a string', signer({ name: null }), { 'signers.0.name': 'Must be a string' }],
   [

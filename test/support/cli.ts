@@ -177,11 +177,6 @@ export class Home {
     return this.control('/faults', settings);
   }
 
-  /** Sets choices of the latest sandbox, such as `{ 'list-items': 'summary' }`. */
-  choose(choices: Record<string, string>): Promise<unknown> {
-    return this.control('/choices', choices);
-  }
-
   /** Requests a path below `/__sandbox` of the latest sandbox: GET, or POST with a body. Returns `data` of the reply. */
   async control(path: string, body?: unknown): Promise<unknown> {
     if (this.#controls === undefined) throw new Error('the home has no sandbox');

@@ -11,8 +11,7 @@ import type { SeedResponse } from '../control/control-client.ts';
 import { readSeedFile } from './seed-file.ts';
 
 export default class SandboxSeed extends EsignCommand {
-  static override summary =
-    'Load templates, organizations, keys, and envelopes into the sandbox from a file.';
+  static override summary = 'Load templates, keys, and envelopes into the sandbox from a file.';
   static override description =
     'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its field is shown and nothing is loaded.';
   static override examples = [
@@ -50,13 +49,8 @@ async function showResult(result: SeedResponse, terminal: CommandTerminal): Prom
   await terminal.out(inWords(result));
 }
 
-function inWords({ templates, organisations, envelopes, keys }: SeedResponse): string {
-  const parts = [
-    counted(templates, 'template'),
-    counted(organisations, 'organization'),
-    counted(keys.length, 'key'),
-    counted(envelopes, 'envelope'),
-  ];
+function inWords({ templates, envelopes, keys }: SeedResponse): string {
+  const parts = [counted(templates, 'template'), counted(keys.length, 'key'), counted(envelopes, 'envelope')];
   const shown = keys.map(({ key, organisation }) => `  ${maskKey(key)}  ${safeLine(organisation)}\n`);
   const hint = keys.length === 0 ? '' : `Keys (in full with --json):\n${shown.join('')}`;
   return `Loaded: ${listed(parts)}.\n${hint}`;

@@ -18,7 +18,6 @@ export type ListedMail = z.infer<typeof mailSchema>;
 
 const seededSchema = z.object({
   templates: z.number(),
-  organisations: z.number(),
   envelopes: z.number(),
   keys: z.array(
     z.looseObject({

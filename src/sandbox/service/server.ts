@@ -6,7 +6,7 @@ import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
 import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
-import { Choices } from './base/choices.ts';
+import { rulesOf } from './base/choices.ts';
 import { failureReporter } from './base/failure-reporter.ts';
 import type { ServiceParts } from './base/parts.ts';
 import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
@@ -82,7 +82,7 @@ const CLOSE_TIMEOUT_MS = 3000;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, documents, seed, startsAt } = options;
-  const choices = new Choices(options.choices);
+  const rules = rulesOf(options.choices);
   const faults = new Faults(options.faults);
   const objects = new FaultyObjects(options.objects, { ...options, faults });
   const reportFailure = failureReporter(options.clock, options.onProblem ?? (() => undefined));
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     realClock: options.clock,
     startsAt,
-    choices,
+    rules,
     faults,
     randomId: counted?.next ?? random,
     counted,

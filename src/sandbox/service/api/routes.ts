@@ -38,11 +38,10 @@ export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
 }
 
 function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
-  const { choices } = options;
+  const { rules } = options;
   const { state } = options.store;
   const read = scoped('esign:read');
   app.get('/esign/templates', read, (c) => {
-    const { rules } = choices;
     const { page, pageSize } = parseListQuery(c.req.query());
     const active = [...state.templates.values()].filter((template) => template.active);
     const { items, total } = pageOf(active, page, pageSize);
@@ -53,16 +52,15 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.get('/esign/templates/:id', read, (c) => {
     const template = state.templates.get(c.req.param('id'));
     if (!template) throw notFound('Template');
-    return reply(c, { data: templateView(template, choices.rules) });
+    return reply(c, { data: templateView(template, rules) });
   });
 }
 
 function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
-  const { choices, engine } = options;
+  const { rules, engine } = options;
   const { state } = options.store;
   const read = scoped('esign:read');
   app.get('/esign/envelopes', read, (c) => {
-    const { rules } = choices;
     const { page, pageSize, status } = parseListQuery(c.req.query());
     const from = rules['list-order'] === 'desc' ? 'newest' : 'oldest';
     const wanted = { status, start: (page - 1) * pageSize, count: pageSize, from } as const;
@@ -73,30 +71,30 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.post('/esign/envelopes', scoped('esign:write'), async (c) => {
     const body = parseBody(bodies.create, await readJson(c.env.incoming));
     const envelope = await engine.create(c.var.key.orgId, body);
-    return reply(c, { data: envelopeView(envelope, choices.rules) }, 201);
+    return reply(c, { data: envelopeView(envelope, rules) }, 201);
   });
 
   app.get('/esign/envelopes/:id', read, (c) => {
     const envelope = engine.envelope(c.req.param('id'), c.var.key.orgId);
-    return reply(c, { data: envelopeView(envelope, choices.rules) });
+    return reply(c, { data: envelopeView(envelope, rules) });
   });
 }
 
 /** Adds send, cancel, and remind. The API document doesn't show their responses. */
-function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions): void {
+function actionRoutes(app: Hono<ServiceEnv>, { engine, rules }: RouteOptions): void {
   const write = scoped('esign:write');
   app.post('/esign/envelopes/:id/send', write, async (c) =>
-    replyAction(c, await engine.send(c.req.param('id'), c.var.key.orgId), choices.rules),
+    replyAction(c, await engine.send(c.req.param('id'), c.var.key.orgId), rules),
   );
   app.post('/esign/envelopes/:id/cancel', write, async (c) => {
     const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
     const { reason } = parseBody(bodies.cancel, await readJson(c.env.incoming));
-    return replyAction(c, await engine.cancel(id, c.var.key.orgId, reason ?? null), choices.rules);
+    return replyAction(c, await engine.cancel(id, c.var.key.orgId, reason ?? null), rules);
   });
   app.post('/esign/envelopes/:id/remind', write, async (c) => {
     const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
     const { signerId } = parseBody(bodies.remind, await readJson(c.env.incoming));
-    return replyAction(c, await engine.remind(id, c.var.key.orgId, signerId ?? null), choices.rules);
+    return replyAction(c, await engine.remind(id, c.var.key.orgId, signerId ?? null), rules);
   });
 }
 
@@ -104,14 +102,14 @@ function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions):
  * Returns middleware that checks for 401, then 429. All later responses have the three rate limit headers. Then processes everything that
  * is due.
  */
-function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
+function keyed({ store, engine, rates, clock, rules }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     const now = clock.now();
     const key = authenticate(c.req.header('authorization'), store.state, now);
     c.set('key', key);
     c.set('caller', key);
     const rate = rates.take(key.id, now);
-    for (const [name, value] of rateHeaders(rate, now, choices.rules)) c.header(name, String(value));
+    for (const [name, value] of rateHeaders(rate, now, rules)) c.header(name, String(value));
     if (!rate.allowed) throw new ApiError('RATE_LIMITED', 'Too many requests');
     await engine.catchUp();
     await next();

@@ -8,7 +8,7 @@ import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import type { Choices } from './choices.ts';
+import type { Rules } from './choices.ts';
 import type { ReportFailure } from './failure-reporter.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 
@@ -20,7 +20,7 @@ export interface ServiceParts {
   realClock: Clock;
   /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
-  choices: Choices;
+  rules: Rules;
   faults: Faults;
   randomId: RandomId;
   /** The numbered IDs; undefined if IDs are random. */

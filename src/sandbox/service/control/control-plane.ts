@@ -3,7 +3,6 @@ import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import { envelopeView } from '../api/representation.ts';
-import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
@@ -95,16 +94,15 @@ export class ControlPlane {
     return result;
   }
 
-  /** Resets the sandbox to its initial state, including the seed, choices, and faults. */
+  /** Resets the sandbox to its initial state, including the seed and faults. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, choices, faults, pendingDocuments, seed, counted } = this.#options;
+    const { engine, apiKey, rates, faults, pendingDocuments, seed, counted } = this.#options;
     await engine.reset(hashOf(apiKey), async () => {
       pendingDocuments.forget();
       counted?.restart();
       if (seed !== undefined) loadSeed(seed, this.#options);
     });
     rates.clear();
-    choices.restore();
     faults.restore();
   }
 
@@ -117,7 +115,7 @@ export class ControlPlane {
     return name;
   }
 
-  /** Restores a saved state, including its clock. Choices and faults are kept. Without a name, restores the latest one. */
+  /** Restores a saved state, including its clock. Faults are kept. Without a name, restores the latest one. */
   async restoreSnapshot(name?: string): Promise<void> {
     const { engine, rates, pendingDocuments, counted } = this.#options;
     const saved = this.#snapshots.get(name ?? [...this.#snapshots.keys()].at(-1) ?? '');
@@ -146,15 +144,6 @@ export class ControlPlane {
     const { faults } = this.#options;
     if (wanted !== undefined) faults.set(parseFaults(wanted));
     return faults.view();
-  }
-
-  /** Returns every choice, after changing those in `wanted`. */
-  choices(wanted: Record<string, string> = {}) {
-    const { choices } = this.#options;
-    const problems = problemsIn(wanted);
-    if (Object.keys(problems).length > 0) throw invalidBody(problems, 'The choices are not valid');
-    choices.set(wanted);
-    return choices.list();
   }
 
   /** Returns webhooks in the order of their creation. With `waitMs`, waits up to that long for one that was attempted. */
@@ -207,6 +196,6 @@ export class ControlPlane {
   }
 
   #shown(envelope: EnvelopeRecord) {
-    return envelopeView(envelope, this.#options.choices.rules);
+    return envelopeView(envelope, this.#options.rules);
   }
 }

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import * as z from 'zod';
 import { keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
@@ -31,7 +30,7 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   clockRoutes(app, options);
   recordRoutes(app, options);
   keyRoutes(app, options);
-  settingRoutes(app, options);
+  faultRoutes(app, options);
   app.all('*', unknownRoute);
   return app;
 }
@@ -116,16 +115,7 @@ function guarded({ store, engine, clock }: ControlOptions) {
   });
 }
 
-const settingsSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
-
-/** Adds the routes that change how the service behaves: choices and faults. */
-function settingRoutes(app: Hono<ServiceEnv>, { control }: { control: ControlPlane }): void {
-  app.get('/choices', (c) => reply(c, { data: control.choices() }));
-  app.post('/choices', async (c) => {
-    const wanted = parseBody(settingsSchema, await readJson(c.env.incoming));
-    return reply(c, { data: control.choices(wanted) });
-  });
-
+function faultRoutes(app: Hono<ServiceEnv>, { control }: { control: ControlPlane }): void {
   app.get('/faults', (c) => reply(c, { data: control.faults() }));
   app.post('/faults', async (c) =>
     reply(c, { data: control.faults((await readJson(c.env.incoming)) ?? {}) }),

@@ -32,7 +32,7 @@ export class Engine {
   }
 
   get #rules() {
-    return this.#options.choices.rules;
+    return this.#options.rules;
   }
 
   get #state() {

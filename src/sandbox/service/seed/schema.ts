@@ -66,7 +66,6 @@ export const seedSchema = object({
         .optional(),
     }),
   ).optional(),
-  organisations: listOf(object({ id, name: name(200) })).optional(),
   keys: listOf(
     object({
       organisation: id.optional(),

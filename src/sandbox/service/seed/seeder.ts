@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { OrganisationRecord, TemplateRecord } from '../../model.ts';
+import type { TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
@@ -34,7 +34,6 @@ export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly 
   const details = new Map<string, string[]>();
   const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);
   const loading: Loading = { ...context, seed, report };
-  const organisations = organisationsIn(loading);
   const templates = templatesIn(loading);
   const made = keysIn(loading);
   const envelopes = envelopesIn(loading, templates);
@@ -42,8 +41,6 @@ export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly 
   const { state } = store;
   const isWanted = (known: ReadonlyMap<string, unknown>, id: string) => !missingOnly || !known.has(id);
   const first: StoreChange[] = [];
-  for (const value of organisations)
-    if (isWanted(state.organisations, value.id)) first.push({ kind: 'organisation', value });
   for (const value of templates.values())
     if (isWanted(state.templates, value.id)) first.push({ kind: 'template', value });
   for (const { record } of made)
@@ -52,7 +49,6 @@ export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly 
   store.commit([...first, ...wanted.flatMap(({ changes }) => changes)]);
   return {
     templates: templates.size,
-    organisations: organisations.length,
     envelopes: envelopes.length,
     keys: made.map(({ key, record: { id, orgId, scopes, expiresAt } }) => ({
       id,
@@ -62,13 +58,6 @@ export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly 
       expiresAt,
     })),
   };
-}
-
-function organisationsIn({ seed: { organisations = [] }, report }: Loading): OrganisationRecord[] {
-  const ids = organisations.map(({ id }) => id);
-  for (const [index, id] of ids.entries())
-    if (ids.indexOf(id) < index) report(`organisations.${index}.id`, `${id} is listed twice`);
-  return organisations;
 }
 
 function templatesIn({ seed, store, clock, report }: Loading): Map<string, TemplateRecord> {
@@ -83,7 +72,7 @@ function templatesIn({ seed, store, clock, report }: Loading): Map<string, Templ
 
 function keysIn(loading: Loading) {
   return (loading.seed.keys ?? []).map(({ organisation, scopes = SCOPES, expiresAt }, index) => {
-    const orgId = organisationOf(organisation, `keys.${index}`, loading);
+    const orgId = organisation ?? loading.store.state.orgId;
     const facts = {
       orgId,
       name: `Key ${index + 1} in the seed`,
@@ -106,7 +95,7 @@ function envelopesIn(
     const field = `envelopes.${index}`;
     if (seen.has(wanted.id)) report(`${field}.id`, `${wanted.id} is listed twice`);
     seen.add(wanted.id);
-    const orgId = organisationOf(wanted.organisation, field, loading);
+    const orgId = wanted.organisation ?? store.state.orgId;
     const id = wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
     const template = templates.get(id) ?? store.state.templates.get(id);
     if (template === undefined) {
@@ -123,14 +112,6 @@ function envelopesIn(
       return [];
     }
   });
-}
-
-function organisationOf(id: string | undefined, field: string, { seed, store, report }: Loading): string {
-  const { state } = store;
-  if (id === undefined || id === state.orgId) return state.orgId;
-  const isListed = seed.organisations?.some((one) => one.id === id) || state.organisations.has(id);
-  if (!isListed) report(`${field}.organisation`, `Organization ${id} not found`);
-  return id;
 }
 
 /** Returns IDs that stay the same if the envelope is loaded again. */

@@ -1,12 +1,5 @@
 import { isRecord } from '../../../kernel/json.ts';
-import type {
-  DeliveryRecord,
-  EnvelopeRecord,
-  KeyRecord,
-  MailRecord,
-  OrganisationRecord,
-  TemplateRecord,
-} from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import type { ClockRecord } from '../base/sandbox-clock.ts';
 
 /** An entry of an organization's audit log (Authentication 9). The log is kept only while the sandbox runs. */
@@ -27,7 +20,6 @@ export interface AuditRecord {
 export type StoreChange =
   | { kind: 'org'; value: string }
   | ({ kind: 'clock' } & ClockRecord)
-  | { kind: 'organisation'; value: OrganisationRecord }
   | { kind: 'template'; value: TemplateRecord }
   | { kind: 'envelope'; value: EnvelopeRecord }
   | { kind: 'key'; value: KeyRecord }
@@ -35,14 +27,7 @@ export type StoreChange =
   | { kind: 'delivery'; value: DeliveryRecord }
   | { kind: 'reset'; value: null };
 
-const RECORDS: ReadonlySet<unknown> = new Set([
-  'organisation',
-  'template',
-  'envelope',
-  'key',
-  'mail',
-  'delivery',
-]);
+const RECORDS: ReadonlySet<unknown> = new Set(['template', 'envelope', 'key', 'mail', 'delivery']);
 
 /** Returns true if a line was written by a sandbox. Checking every field of 100,000 envelopes would take longer than reading them. */
 export function isStoreChange(change: unknown): change is StoreChange & Record<string, unknown> {

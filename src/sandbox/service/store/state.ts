@@ -1,11 +1,4 @@
-import type {
-  DeliveryRecord,
-  EnvelopeRecord,
-  KeyRecord,
-  MailRecord,
-  OrganisationRecord,
-  TemplateRecord,
-} from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import type { ClockRecord } from '../base/sandbox-clock.ts';
 import { TimeOrder } from '../base/time-order.ts';
 import { FINALIZING_MS, isActive, isFinalizing, lastSignedAt } from '../engine/predicates.ts';
@@ -29,7 +22,6 @@ export class StoreState {
   clock: ClockRecord = { value: 0 };
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
-  readonly organisations = new Map<string, OrganisationRecord>();
   readonly keys = new Map<string, KeyRecord>();
   readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
@@ -52,9 +44,6 @@ export class StoreState {
         return;
       case 'clock':
         this.clock = { value: change.value, frozenAt: change.frozenAt };
-        return;
-      case 'organisation':
-        this.organisations.set(change.value.id, change.value);
         return;
       case 'template':
         this.templates.set(change.value.id, change.value);
@@ -81,7 +70,6 @@ export class StoreState {
   *changes(): Iterable<StoreChange> {
     yield { kind: 'org', value: this.orgId };
     yield { kind: 'clock', ...this.clock };
-    for (const value of this.organisations.values()) yield { kind: 'organisation', value };
     for (const value of this.templates.values()) yield { kind: 'template', value };
     for (const value of this.keys.values()) yield { kind: 'key', value };
     for (const value of this.envelopes.values()) yield { kind: 'envelope', value };
@@ -182,8 +170,7 @@ export class StoreState {
 
   #clear(): void {
     this.clock = { value: 0 };
-    for (const map of [this.templates, this.envelopes, this.keys, this.deliveries, this.organisations])
-      map.clear();
+    for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
     for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
     this.#created.clear();
     this.#withStatus.clear();

@@ -152,7 +152,7 @@ export class WebhookSender {
     const secret = this.#store.state.envelopes.get(envelopeId)?.webhookSecret ?? null;
     if (secret === null) return null;
     const hex = signatureOf(body, badSignature ? `not ${secret}` : secret);
-    return this.#options.choices.rules.signature === 'bare' ? hex : `sha256=${hex}`;
+    return this.#options.rules.signature === 'bare' ? hex : `sha256=${hex}`;
   }
 
   #record(delivery: DeliveryRecord, delivered: boolean, mayRetry: boolean): void {
