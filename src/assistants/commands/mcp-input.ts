@@ -62,7 +62,7 @@ function hasCommas(flag: FlagDefinition): boolean {
 }
 
 function helpValueOf(flag: FlagDefinition): string {
-  return 'helpValue' in flag && flag.helpValue !== undefined ? String(flag.helpValue) : '';
+  return 'helpValue' in flag ? String(flag.helpValue) : '';
 }
 
 function camelCase(name: string): string {

@@ -49,10 +49,10 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       required: ['template', 'signer'],
       more: {},
       plan: async (flags, _, given) => {
-        const { wanted } = await readNewEnvelope({ ...flags, json: true }, context);
+        const { envelope } = await readNewEnvelope({ ...flags, json: true }, context);
         const { 'request-id': own, 'allow-missing-roles': allowMissing } = flags;
         const requestId = own ?? idFor(given);
-        return planCreate(wanted, { requestId, rerun: own !== undefined, allowMissing }, context);
+        return planCreate(envelope, { requestId, rerun: own !== undefined, allowMissing }, context);
       },
     }),
     write({
