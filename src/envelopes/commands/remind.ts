@@ -39,7 +39,7 @@ export default class EnvelopesRemind extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags, context } = await this.start(EnvelopesRemind);
+    const { argv, flags, context, terminal } = await this.start(EnvelopesRemind);
     const { signer, 'min-gap': gapMs, at: steps } = flags;
     const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
     const selection = { leaveOut, all: IN_FLIGHT };
@@ -52,13 +52,15 @@ export default class EnvelopesRemind extends EsignCommand {
       reportsRecent: gapMs === undefined && steps === undefined,
     });
     const plans = (await planEach(action, targets)).filter(isDue);
+    if (plans.length === 0 && targets.ids.length > 0 && terminal.errIsTty)
+      terminal.notice('No reminder is due.');
     if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
     const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
     await executePlans(action, confirmed, targets, context);
   }
 }
 
-/** A job that runs every hour prints nothing while no step of `--at` is due. */
+/** A job that runs every hour, without a terminal, prints nothing while no step of `--at` is due. */
 function isDue(plan: Plan): boolean {
   return plan.kind !== 'skip' || plan.reason.code !== 'NOT_DUE';
 }
