@@ -12,8 +12,6 @@ export interface ManifestEntry {
   sha256: string;
   /** The name as written in the list: with slashes, relative to the list's folder. */
   name: string;
-  /** The name as it is on disk, if it isn't UTF-8. */
-  bytes: Buffer | undefined;
 }
 
 /** Returns the name of a file as it appears in the list of a folder. */
@@ -29,13 +27,8 @@ const TAG_LINE = /^(?<escaped>\\?)SHA256 \((?<name>.+)\) = (?<sha256>[0-9a-fA-F]
 export function parseLine(line: string): ManifestEntry | undefined {
   const { escaped, sha256 = '', name: written = '' } = (LINE.exec(line) ?? TAG_LINE.exec(line))?.groups ?? {};
   if (sha256 === '') return undefined;
-  const bytes = Buffer.from(escaped ? unescapeName(written) : written, 'latin1');
-  const name = bytes.toString('utf8');
-  return {
-    sha256: sha256.toLowerCase(),
-    name,
-    bytes: Buffer.from(name, 'utf8').equals(bytes) ? undefined : bytes,
-  };
+  const name = Buffer.from(escaped ? unescapeName(written) : written, 'latin1').toString('utf8');
+  return { sha256: sha256.toLowerCase(), name };
 }
 
 /** Formats a line. Like sha256sum, escapes line breaks and backslashes in the name and marks the line. */
