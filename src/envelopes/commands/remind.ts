@@ -12,6 +12,21 @@ import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
 import { showDryRun } from './show-dry-run.ts';
 
+export const remindFlags = {
+  signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
+  'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
+  at: stepsFlag({
+    description:
+      'remind a signer once at each of these times after the turn began; for a job that runs every hour',
+    helpValue: '3d,7d,12d',
+  }),
+  ...runFlag,
+  all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
+  yes: yesFlag,
+  confirm: confirmFlag,
+  'dry-run': dryRunFlag,
+};
+
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
   static override examples = [
@@ -23,20 +38,7 @@ export default class EnvelopesRemind extends EsignCommand {
   ];
   static override strict = false;
   static override args = idsOrRun;
-  static override flags = {
-    signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
-    'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
-    at: stepsFlag({
-      description:
-        'remind a signer once at each of these times after the turn began; for a job that runs every hour',
-      helpValue: '3d,7d,12d',
-    }),
-    ...runFlag,
-    all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
-    yes: yesFlag,
-    confirm: confirmFlag,
-    'dry-run': dryRunFlag,
-  };
+  static override flags = remindFlags;
 
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(EnvelopesRemind);
