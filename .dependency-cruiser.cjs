@@ -39,7 +39,7 @@ const COMMANDS = {
   // What a lost response means.
   api: ['envelopes'],
   // Assistants do what the commands do.
-  assistants: ['catalog', 'documents', 'envelopes', 'reports'],
+  assistants: ['catalog', 'documents', 'envelopes', 'reports', 'templates'],
   bulk: ['catalog'],
   // `find` shows envelopes; `--run` selects those of a run.
   catalog: ['bulk', 'envelopes'],

@@ -21,7 +21,7 @@ export interface RawResponse {
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const UTF8 = new TextDecoder();
 
-/** Reads the whole response as text. @throws BadResponseError if it is too large or arrives in too many small pieces. */
+/** Reads the whole response as text. @throws BadResponseError if it is too large. */
 export async function readText(response: {
   statusCode: number;
   headers: RawResponse['headers'];
@@ -32,8 +32,7 @@ export async function readText(response: {
     return UTF8.decode(decompressed(bytes, encodingOf(response.headers)));
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
-    const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
-    throw new BadResponseError(`The response ${why}, so esign stopped reading it.`, {
+    throw new BadResponseError('The response is larger than 64 MiB, so esign stopped reading it.', {
       status: response.statusCode,
       hint: 'Check that the base URL points to the e-signature API: `esign profiles show`.',
     });
@@ -65,7 +64,7 @@ function decompressed(bytes: Buffer, encodings: string): Buffer {
         bytes,
       );
   } catch (error) {
-    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw new BodyLimitError('bytes');
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw new BodyLimitError();
     return bytes;
   }
 }

@@ -1,3 +1,4 @@
+import type { Outcome } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import { readPlan } from './plan-run.ts';
@@ -47,9 +48,11 @@ export function resultOf(
   };
 }
 
-/** Returns a result as it is printed: addresses are in messages only. */
-export function resultAsJson({ signers: _, ...result }: RowResult): Omit<RowResult, 'signers'> {
-  return result;
+/** Returns a result as it is printed: addresses are in messages only, and an error has the outcome, which is known by then. */
+export function resultAsJson({ signers: _, error, ...result }: RowResult) {
+  const isLeft = result.envelopeId !== null && result.status !== 'CANCELLED';
+  const outcome: Outcome = isLeft ? 'done' : 'none';
+  return { ...result, error: error && { ...error, outcome } };
 }
 
 /** Returns the result for a second envelope of a row, as a failure of that row. */

@@ -46,7 +46,8 @@ export interface RunDraft {
   discard(): Promise<void>;
 }
 
-const RUN_ID = /^run-[\w-]+$/;
+/** The form of the ID of a run, which is the name of its folder. */
+export const RUN_ID = /^run-[\w-]+$/;
 const KEYS_PER_ENTRY = 1_024;
 const START_LOCK_TIMEOUT_MS = 60_000;
 /** Age after which a folder without a journal is deleted, in ms. Runs that were killed before their start leave such folders. */
@@ -216,25 +217,6 @@ export async function readRunIfHere(root: string, id: string): Promise<RunState 
   return state();
 }
 
-/** The envelopes that one process created or sent for a run, and when it began (ms); the first one began with the run. */
-export interface RunSession {
-  since: number;
-  envelopeIds: Set<string>;
-}
-
-/** Returns what each process that worked on a run did, in order. Empty if the run isn't on this machine. */
-export async function sessionsOf(root: string, id: string): Promise<RunSession[]> {
-  const sessions: RunSession[] = [];
-  if (!RUN_ID.test(id)) return sessions;
-  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
-    if (entry.type === 'run') sessions.push({ since: 0, envelopeIds: new Set() });
-    if (entry.type === 'resumed') sessions.push({ since: entry.at, envelopeIds: new Set() });
-    const isOwn = entry.type === 'done' || (entry.type === 'created' && entry.adopted !== true);
-    if (isOwn) sessions.at(-1)?.envelopeIds.add(entry.id);
-  });
-  return sessions;
-}
-
 /** Builds the state of a run from the entries of its journal. It is undefined if the journal is missing. */
 function stateReader() {
   let read: RunState | undefined;
@@ -247,16 +229,6 @@ function stateReader() {
     return read;
   };
   return { take, state };
-}
-
-export type RunStatus = 'running' | 'interrupted' | 'paused' | 'finished' | 'cancelled';
-
-/** Returns whether a run has finished, is being worked on, can be resumed, or was ended by the user. */
-export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
-  if (state.endedAt !== undefined) return 'cancelled';
-  if (state.finishedAt !== undefined) return 'finished';
-  if (await isLocked(filesOf(root, state.head.id).lock)) return 'running';
-  return state.isPaused ? 'paused' : 'interrupted';
 }
 
 /** Returns the IDs of all runs, newest first. */

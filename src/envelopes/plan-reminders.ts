@@ -44,7 +44,7 @@ interface Due {
  * outcome isn't known counts as sent.
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
-  const readTimes = timesReader(means);
+  const readTimes = timesReader(means, options);
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
     if (options.steps !== undefined && !isInFlight(status))
@@ -66,15 +66,16 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
   };
 }
 
-/** Returns a function that reads the log once. If it can't be read, nothing was reminded as far as known. */
-function timesReader({ readReminders }: ActionContext): () => Promise<ReminderTimes> {
+/** Returns a function that reads the log once. Where earlier reminders are only reported, a log that can't be read counts as empty. */
+function timesReader(
+  { readReminders }: ActionContext,
+  { gapMs = 0, steps }: RemindOptions,
+): () => Promise<ReminderTimes> {
+  const isNeeded = gapMs > 0 || steps !== undefined;
+  const read = async () =>
+    new ReminderTimes(await (isNeeded ? readReminders() : readReminders().catch(() => [])));
   let reading: Promise<ReminderTimes> | undefined;
-  return () => {
-    reading ??= readReminders()
-      .catch(() => [])
-      .then((writes) => new ReminderTimes(writes));
-    return reading;
-  };
+  return () => (reading ??= read());
 }
 
 function planReminder(

@@ -100,26 +100,14 @@ export async function* mapEach<T, R>(
   for await (const item of items) yield change(item);
 }
 
-/** The minimum average size of a body's pieces, once there are many. Each piece takes far more memory than its bytes. */
-const MIN_AVERAGE_PIECE_BYTES = 64;
-const MAX_SMALL_PIECES = 4_096;
-
-/** The error for a body that is too large or arrives in too many tiny pieces. */
-export class BodyLimitError extends Error {
-  readonly limit: 'bytes' | 'pieces';
-
-  constructor(limit: 'bytes' | 'pieces') {
-    super(limit === 'bytes' ? 'The body is too large.' : 'The body arrived in too many small pieces.');
-    this.limit = limit;
-  }
-}
+/** The error for a body that is too large. */
+export class BodyLimitError extends Error {}
 
 /** Collects a body in one growing buffer, so that memory is limited by the number of bytes, regardless of the size of the pieces. */
 export class BoundedBody {
   readonly #maxBytes: number;
   #buffer: Uint8Array = new Uint8Array();
   #size = 0;
-  #pieces = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -128,12 +116,10 @@ export class BoundedBody {
   /** Adds a piece. @throws BodyLimitError for the first piece over the limit. Collected bytes are discarded. */
   add(piece: Uint8Array): void {
     const size = this.#size + piece.byteLength;
-    this.#pieces++;
-    const isShredded = this.#pieces > MAX_SMALL_PIECES && size < this.#pieces * MIN_AVERAGE_PIECE_BYTES;
-    if (size > this.#maxBytes || isShredded) {
+    if (size > this.#maxBytes) {
       this.#buffer = new Uint8Array();
       this.#size = 0;
-      throw new BodyLimitError(size > this.#maxBytes ? 'bytes' : 'pieces');
+      throw new BodyLimitError('The body is too large.');
     }
     // Most bodies are a single piece, which is not copied.
     if (this.#size === 0) this.#buffer = piece;
@@ -155,7 +141,7 @@ export class BoundedBody {
   }
 }
 
-/** Reads a whole body. @throws BodyLimitError if it has more than `maxBytes` bytes or arrives in too many small pieces. */
+/** Reads a whole body. @throws BodyLimitError if it has more than `maxBytes` bytes. */
 export async function readBounded(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const body = new BoundedBody(maxBytes);
   for await (const piece of pieces) body.add(piece);

@@ -257,7 +257,8 @@ function wideEncoding(bytes: Uint8Array): string | undefined {
     if (index % 2 === 0) even++;
     else odd++;
   }
-  if (Math.max(even, odd) < bytes.length / 8) return undefined;
+  const most = Math.max(even, odd);
+  if (most === 0 || most < bytes.length / 8) return undefined;
   return odd >= even ? 'utf-16le' : 'utf-16be';
 }
 

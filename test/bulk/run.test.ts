@@ -2,7 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { filesOf, openRun, readRun, runStatusOf } from '../../src/bulk/runs.ts';
+import { runStatusOf } from '../../src/bulk/run-list.ts';
+import { filesOf, openRun, readRun } from '../../src/bulk/runs.ts';
 import { isPrivate } from '../support/private.ts';
 import { Runs } from './rig.ts';
 

@@ -79,10 +79,7 @@ describe('a bounded body', () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 251));
     for (const size of [1, 2, 3, 1_000, 4_999, 5_000, 6_000]) {
       const body = new BoundedBody(5_000);
-      // A few tiny chunks are normal.
-      const start = size < 3 ? 3_000 : 0;
-      if (start > 0) body.add(bytes.subarray(0, start));
-      for (let at = start; at < bytes.length; at += size) body.add(bytes.subarray(at, at + size));
+      for (let at = 0; at < bytes.length; at += size) body.add(bytes.subarray(at, at + size));
       expect(body.bytes().equals(bytes)).toBe(true);
     }
     expect(new BoundedBody(1).bytes()).toHaveLength(0);
@@ -90,15 +87,7 @@ describe('a bounded body', () => {
 
   it('may have the maximum size and no more', async () => {
     expect(await readBounded(pieces(10, Buffer.alloc(100)), 1_000)).toHaveLength(1_000);
-    await expect(readBounded(pieces(10, Buffer.alloc(100)), 999)).rejects.toMatchObject({ limit: 'bytes' });
-  });
-
-  it("can't arrive in thousands of tiny chunks", async () => {
-    await expect(readBounded(pieces(5_000, Buffer.alloc(1)), 2 ** 20)).rejects.toThrow(BodyLimitError);
-    await expect(readBounded(pieces(5_000, Buffer.alloc(0)), 2 ** 20)).rejects.toMatchObject({
-      limit: 'pieces',
-    });
-    expect(await readBounded(pieces(5_000, Buffer.alloc(64)), 2 ** 20)).toHaveLength(320_000);
+    await expect(readBounded(pieces(10, Buffer.alloc(100)), 999)).rejects.toThrow(BodyLimitError);
   });
 
   it('takes at most twice its size in memory', () => {

@@ -16,6 +16,7 @@ const signer = signerSchema;
 const envelope = envelopeSchema;
 const template = templateSchema;
 
+const outcome = z.enum(['none', 'done', 'unknown']);
 const errorReport = z.object({
   code: text,
   message: text,
@@ -23,19 +24,24 @@ const errorReport = z.object({
   details: z.nullable(z.record(z.string(), z.array(text))),
   hint: maybe,
   next: z.array(text),
-  outcome: z.nullable(z.enum(['none', 'done', 'unknown'])),
+  outcome: z.nullable(outcome),
   exitCode: count,
   run: z.optional(text),
 });
 const error = z.object({ error: errorReport });
 const envelopeResult = z.union([
   z.object({ id: text, ok: z.literal(true), envelope }),
+  z.object({ id: text, ok: z.literal(true), skipped: text }),
   z.object({ id: text, ok: z.literal(false), error: errorReport }),
 ]);
 const envelopeDryRun = z.object({
   dryRun: z.literal(true),
   action: z.enum(['send', 'cancel', 'remind']),
   id: text,
+  /** Nothing needs to be done. */
+  skipped: z.optional(text),
+  /** It isn't possible. */
+  error: z.optional(errorReport),
 });
 const change = z.union([
   z.object({ at: text, envelopeId: text, from: maybe, to: text, signer: maybe, envelope }),
@@ -105,9 +111,8 @@ const evidence = z.object({
 const link = z.object({ key: text, url: text, expiresAt: text });
 const keyError = z.object({ key: text, error: errorReport });
 
-const rowError = z.nullable(
-  z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
-);
+const rowFacts = { ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) };
+const rowError = z.nullable(z.object(rowFacts));
 const row = z.object({
   run: maybe,
   row: count,
@@ -116,7 +121,7 @@ const row = z.object({
   ok: z.boolean(),
   envelopeId: maybe,
   status: maybe,
-  error: rowError,
+  error: z.nullable(z.object({ ...rowFacts, outcome })),
 });
 const statusLine = z.object({
   row: z.nullable(count),

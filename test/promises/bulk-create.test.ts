@@ -108,7 +108,13 @@ describe('bulk create', () => {
     expect(code).toBe(10);
     expect(rowsIn(stdout)).toMatchObject([
       { row: 1, ok: true },
-      { row: 2, line: 3, ok: false, envelopeId: null, error: { code: 'VALIDATION_ERROR' } },
+      {
+        row: 2,
+        line: 3,
+        ok: false,
+        envelopeId: null,
+        error: { code: 'VALIDATION_ERROR', outcome: 'none' },
+      },
       { row: 3, ok: true },
     ]);
     expect(await lastRun()).toMatchObject({ state: 'finished', done: 2, failed: 1 });
@@ -130,7 +136,10 @@ describe('bulk create', () => {
     await people('bad', 300);
     relay.intervene = refuses('bad');
     const { code, stderr } = await send();
-    expect([code, jsonLines(stderr)]).toMatchObject([10, [{ error: { code: 'ALL_ROWS_FAIL' } }]]);
+    expect([code, jsonLines(stderr)]).toMatchObject([
+      10,
+      [{ error: { code: 'ALL_ROWS_FAIL', outcome: null, run: (await lastRun()).id } }],
+    ]);
     expect(creates().length).toBeLessThan(200);
     expect(await lastRun()).toMatchObject({ state: 'interrupted' });
   });

@@ -33,6 +33,7 @@ describe('a file with problems', () => {
     ['the same row twice', 'email,name\na@b.c,A\nA@b.c,A\n', /rows\.csv:3: .* line 2/],
     ['a request ID twice', 'email,request_id\na@b.c,x\nb@b.c,x\n', /rows\.csv:3 request_id: "x".* line 2/],
     ['no rows', 'email,name\n', /rows\.csv:1: the file has no rows/],
+    ['nothing at all', '', /rows\.csv:1: the file has no rows/],
     ['an open quote', 'email\n"a@b.c\n', /rows\.csv:2: a quote is opened/],
     ['an unknown template', 'email,template_id\na@b.c,tmpl_missing\n', /rows\.csv:2: .*tmpl_missing/],
     ['invalid JSON', '{"signers":[]}\n{oops\n', /rows\.csv:1 signers: [\s\S]*rows\.csv:2: .*JSON/],

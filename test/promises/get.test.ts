@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, linesOf } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 
 const SECRET = 'canarysecret-0123456789';
 const home = new Home();
@@ -76,4 +77,26 @@ describe('envelopes get --history', () => {
     // Its own dates count as history, too.
     expect(shown.stdout).toMatch(/\d UTC .* created/);
   });
+});
+
+it('shows the last reminder from this machine, and only commands that can be run', async () => {
+  const bo = ['--signer', 'Bo <bo@example.com>'];
+  const sent = String((await home.object`envelopes create --template tmpl_nda ${signers} ${bo} --send`).id);
+  expect((await home.run`envelopes get ${sent}`).stdout).not.toContain('eminded');
+  await home.run`envelopes remind ${sent}`;
+  expect((await home.run`envelopes get ${sent}`).stdout).toContain('Reminded from this machine just now.');
+  await home.run`envelopes remind ${sent} --signer bo@example.com`;
+  const [file, ...before] = COMMAND;
+  const onScreen = async (args: readonly string[]) => {
+    const screen = openScreen(file, [...before, ...args], { env: home.env });
+    expect((await screen.ended).code).toBe(0);
+    return screen.text();
+  };
+  expect(await onScreen(['find', sent])).toContain('Bo was reminded from this machine just now.');
+  const text = await onScreen(['envelopes', 'get', sent]);
+  expect(text).toContain('Bo was reminded from this machine just now.');
+  const next = linesOf(text).flatMap((line) => /(esign envelopes .*)/.exec(line)?.[1] ?? []);
+  expect(next.length).toBeGreaterThan(1);
+  for (const line of next.filter((one) => !one.includes(' watch ')))
+    expect([line, (await home.shell(`${line} --dry-run`)).code]).toEqual([line, 0]);
 });

@@ -32,13 +32,13 @@ describe('the log of writes', () => {
   it('has an entry for each write, with the effect of the call and without its text', async () => {
     const id = await created('--subject', 'canary-subject', '--message', 'canary-message');
     await home.json`envelopes send ${id}`;
-    await home.run`envelopes send ${id}`;
+    await home.run`api POST /esign/envelopes/${id}/send`;
     await home.run(['envelopes', 'cancel', id, '--reason', 'canary-reason', '--yes']);
     const facts = { profile: 'sandbox', envelopeIds: [id], outcome: 'done', error: null };
     expect(await entries('--envelope', id)).toMatchObject([
       { ...facts, command: 'envelopes create', effect: 'writes' },
       { ...facts, command: 'envelopes send', effect: 'mails' },
-      { ...facts, command: 'envelopes send', effect: 'mails', outcome: 'refused', error: 'INVALID_STATE' },
+      { ...facts, command: 'api', effect: 'mails', outcome: 'refused', error: 'INVALID_STATE' },
       { ...facts, command: 'envelopes cancel', effect: 'mails' },
     ]);
     expect(await entries('--since', '2020-01-01')).toEqual(await entries());

@@ -30,7 +30,7 @@ describe('null for what is not given', () => {
       find: { text: 'maria' },
       verify: { paths: ['missing.pdf'] },
       download: { id: open, dir: 'missing' },
-      create: { template: 'tmpl_nda', signers: ['Ann <ann@example.com>'], dryRun: true },
+      create: { template: 'tmpl_nda', signer: ['Ann <ann@example.com>'], dryRun: true },
       replace: { id: open, subject: 'Corrected', dryRun: true },
     };
     for (const { name, inputSchema } of await assistant.tools()) {
@@ -51,9 +51,8 @@ describe('null for what is not given', () => {
     }
   });
 
-  it('is accepted for all arguments and inside a signer', async () => {
-    const signer = { email: 'ann@example.com', name: 'Ann', role: null, order: null };
-    const args = { template: 'tmpl_nda', signers: [signer], metadata: null, dryRun: true };
+  it('is accepted for optional arguments only', async () => {
+    const args = { template: 'tmpl_nda', signer: ['ann@example.com'], metadata: null, dryRun: true };
     expect((await assistant.call('create', args)).isError).toBe(false);
     expect((await assistant.call('get', { id: null })).isError).toBe(true);
   });

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
@@ -106,6 +108,42 @@ describe('a call that the client cancels while it is carried out', () => {
   });
 });
 
+describe('the arguments of a tool', () => {
+  const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const commandOf: Readonly<Record<string, string>> = {
+    find: 'find',
+    late: 'late',
+    report: 'report',
+    templates: 'templates:list',
+    verify: 'documents:verify',
+  };
+
+  const own = ['id', 'text', 'cursor', 'paths', 'dir', 'dryRun', 'confirmation'];
+  /** The arguments of a tool that are not its own, and their descriptions without the form of the value. */
+  const derived = ({ inputSchema }: Record<string, unknown>): [string, string][] => {
+    const properties =
+      isRecord(inputSchema) && isRecord(inputSchema.properties) ? inputSchema.properties : {};
+    return Object.entries(properties).flatMap(([name, schema]): [string, string][] =>
+      own.includes(name) || !isRecord(schema)
+        ? []
+        : [[kebab(name), String(schema.description).replace(/ \([^()]*\)$/, '')]],
+    );
+  };
+
+  it('are flags of the command that does the same, with its descriptions', async () => {
+    const { commands } = readCommandTree(join(import.meta.dirname, '../..'));
+    const assistant = await Assistant.start(home, ['--allow-write']);
+    const tools = await assistant.tools();
+    expect(tools.flatMap(derived).length).toBeGreaterThan(30);
+    for (const tool of tools) {
+      const command = commands[commandOf[String(tool.name)] ?? `envelopes:${String(tool.name)}`];
+      for (const [flag, description] of derived(tool))
+        expect(command?.flags[flag]?.description, `${String(tool.name)} ${flag}`).toContain(description);
+    }
+    await assistant.end();
+  });
+});
+
 describe('with --allow-write', () => {
   const home = new Home();
   let sandbox: Sandbox;
@@ -145,14 +183,14 @@ describe('with --allow-write', () => {
     return [String(reply.confirmation), isRecord(reply.data) ? reply.data : {}];
   }
 
-  const signers = ['Bea Conti <bea@example.com>;role=Signer'];
+  const signer = ['Bea Conti <bea@example.com>;role=Signer'];
 
   it.each(['create', 'send', 'remind', 'cancel'])(
     'shows %s first, then executes it once, and sends email',
     async (name) => {
       const args: Record<string, unknown> =
         name === 'create'
-          ? { template: 'tmpl_nda', signers, send: true }
+          ? { template: 'tmpl_nda', signer, send: true }
           : { id: await created('Bea <bea@example.com>', ...(name === 'send' ? [] : ['--send'])) };
       const before = await mails();
       const [confirmation, would] = await rehearsed(name, args);
@@ -161,7 +199,7 @@ describe('with --allow-write', () => {
         envelope: { signers: [{ email: 'bea@example.com' }] },
       });
       expect(await mails()).toBe(before);
-      const refused = { isError: true, reply: { error: { code: 'USAGE' } } };
+      const refused = { isError: true, reply: { error: { code: 'USAGE', outcome: 'none' } } };
       expect(await writer.call(name, args)).toMatchObject(refused);
       expect(await writer.call(name, { ...args, confirmation: 'confirm-guessed' })).toMatchObject(refused);
       const other = name === 'create' ? { ...args, subject: 'another' } : { ...args, id: open };
@@ -176,7 +214,7 @@ describe('with --allow-write', () => {
   );
 
   it.each([
-    ['create', { template: 'tmpl_lease', signers: ['a@b.c'] }, /Nobody signs as/],
+    ['create', { template: 'tmpl_lease', signer: ['a@b.c'] }, /Nobody signs as/],
     ['send', { id: 'OPEN' }, /is SENT and can't be sent/],
     ['cancel', { id: 'DONE' }, /is COMPLETED and can't be canceled/],
     ['remind', { id: 'DONE' }, /is COMPLETED and can't be reminded/],
@@ -226,7 +264,7 @@ describe('with --allow-write', () => {
   });
 
   it('never creates twice for the same request ID', async () => {
-    const args = { template: 'tmpl_nda', signers, requestId: 'deal-7' };
+    const args = { template: 'tmpl_nda', signer, requestId: 'deal-7' };
     const ids: unknown[] = [];
     for (let time = 0; time < 2; time++) {
       const [confirmation] = await rehearsed('create', args);

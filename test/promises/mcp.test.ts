@@ -39,9 +39,9 @@ describe('the MCP tools', () => {
     expect((await reader.call('send', { id: open, dryRun: true })).isError).toBe(true);
   });
 
-  it('have descriptions of at most 12 KB, with all four annotations', async () => {
+  it('have descriptions of at most 13 KB, with all four annotations', async () => {
     const tools = await writer.tools();
-    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(12_000);
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(13_000);
     for (const { name, annotations } of tools) {
       const hints = isRecord(annotations) ? annotations : {};
       expect(Object.keys(hints).sort(), String(name)).toEqual([
@@ -120,6 +120,12 @@ describe('the question "has Maria signed?"', () => {
   it.each([
     ['get', { id: 'env_nope' }, { code: 'NOT_FOUND', exitCode: 4 }],
     ['list', { cursor: 'page 2' }, { code: 'USAGE', exitCode: 2 }],
+    [
+      'list',
+      { since: 'soon' },
+      { code: 'USAGE', message: '--since "soon" is neither a duration nor a date.' },
+    ],
+    ['report', { month: '2026-13' }, { code: 'USAGE', outcome: null }],
     ['verify', { paths: ['nowhere'] }, { code: 'USAGE' }],
     ['download', { id: 'env_1', dir: 'downloads' }, { code: 'USAGE' }],
   ])('gets a failure reported: %s %j', async (name, args, error) => {
@@ -232,7 +238,7 @@ const RIGHT: Readonly<Record<string, Record<string, unknown>>> = {
   templates: { search: 'ignore' },
   download: { id: 'env_1', dir: home.pathLater('fuzzed') },
   verify: { paths: ['fuzzed'] },
-  create: { template: 'tmpl_1', signers: ['a@b.c'], send: true },
+  create: { template: 'tmpl_1', signer: ['a@b.c'], send: true },
   send: { id: 'env_1' },
   remind: { id: 'env_1' },
   cancel: { id: 'env_1' },

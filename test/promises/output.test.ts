@@ -117,8 +117,15 @@ describe('the --json output', () => {
     await run('sandbox:decline', 'envelope', [other]);
     await run('envelopes:cancel', 'one', [third]);
     await run('envelopes:cancel', 'several', [third, await draft(), '--yes'], 10);
-    for (const action of ['send', 'remind', 'cancel'])
-      await run(`envelopes:${action}`, 'dryRun', [id, '--dry-run']);
+    await run('envelopes:send', 'dryRun', [await draft(), '--dry-run']);
+    const open = await draft('--send');
+    for (const action of ['remind', 'cancel']) {
+      await run(`envelopes:${action}`, 'dryRun', [open, '--dry-run']);
+      await run(`envelopes:${action}`, 'dryRun', [open, id, '--dry-run'], 10);
+    }
+    await run('envelopes:remind', 'one', [open]);
+    await run('envelopes:remind', 'dryRun', [open, '--min-gap', '1h', '--dry-run']);
+    await run('envelopes:remind', 'several', [open, open, '--min-gap', '1h', '--yes']);
     const wrong = [await draft('--send'), '--signer', 'ada@example.com=Bo <bo@example.com>'];
     await run('envelopes:replace', 'dryRun', [...wrong, '--dry-run']);
     await run('envelopes:replace', 'replaced', wrong);

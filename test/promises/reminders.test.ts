@@ -188,7 +188,12 @@ describe('--at', () => {
 
   it('works with IDs on stdin, with a run, and with all open envelopes', async () => {
     const [late, other] = [await sent(), await sent()];
+    const rows = `email,name\nrow.${count}@example.com,Row\n`;
+    await home.run(argv`bulk create - --template tmpl_nda --send --yes`, { input: rows });
     await home.run`sandbox advance 73h`;
+    const inRun = await home.run`envelopes remind --run last ${STEPS} --yes --json`;
+    expect([inRun.code, jsonLines(inRun.stdout)]).toMatchObject([0, [{ ok: true }]]);
+    expect((await home.run`envelopes remind --run last ${STEPS}`).stdout).toBe('');
     const young = await sent();
     const lines = `${late.id} ${late.signerIds[1]}\n${young.id}\n`;
     const named = await home.run(argv`envelopes remind - ${STEPS} --yes --json`, { input: lines });

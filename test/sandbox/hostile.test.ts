@@ -90,11 +90,6 @@ test('A body over 1 MiB is refused with 413 in the same shape, with or without a
     `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunks}`,
   );
   expect(chunked).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
-  const tiny = await raw(
-    rig.service.origin,
-    `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${'1\r\n \r\n'.repeat(6_000)}`,
-  );
-  expect(tiny).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
   const just = JSON.stringify({ ...twoSigners, metadata: { text: 'x'.repeat(2 ** 20 - 300) } });
   expect((await rig.api('POST', '/esign/envelopes', just)).status).toBe(201);
 });

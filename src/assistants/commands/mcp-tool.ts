@@ -1,5 +1,7 @@
 import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
-import type * as z from 'zod';
+import type { FlagInput } from '@oclif/core/interfaces';
+import * as z from 'zod';
+import { translate } from '../../cli/boot/oclif-errors.ts';
 import { reportOf } from '../../cli/error-report.ts';
 import { BadResponseError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
@@ -7,33 +9,53 @@ import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
+import { argvOf, type ParseFlags, schemaOf, type Values } from './mcp-input.ts';
 
-export type Tool = (server: McpServer, context: Context) => void;
+export type Tool = (server: McpServer, context: Context, parse: ParseFlags) => void;
 
-export interface ToolFacts<Input extends z.ZodObject> {
+export interface ToolFacts<F extends Values, More extends z.ZodRawShape> {
   name: string;
   description: string;
-  input: Input;
+  /** The flags of the command that does the same. */
+  flags: FlagInput<F>;
+  /** The names of those that the tool has. */
+  uses: readonly string[];
+  required?: readonly string[];
+  /** Arguments other than flags. */
+  more: More;
+  /** Arguments that only the call has. */
+  ofCall?: z.ZodRawShape;
   /** Default: it changes nothing. */
   hints?: ToolAnnotations;
-  /** Returns the result. The signal aborts when the client cancels the call. */
-  run: (input: z.infer<Input>, canceled: AbortSignal) => Promise<Record<string, unknown>>;
+  /** Returns the result. */
+  run: (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => Promise<Values>;
+}
+
+export interface Call {
+  /** The arguments as the client sent them. */
+  given: Values;
+  /** Aborts when the client cancels the call. */
+  canceled: AbortSignal;
 }
 
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
-export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>): Tool {
-  const { name, description, input, hints = READ_ONLY_HINTS, run } = facts;
-  const inputSchema: z.ZodObject = input;
-  return (server, context) => {
+export function tool<F extends Values, More extends z.ZodRawShape>(facts: ToolFacts<F, More>): Tool {
+  const { name, description, flags, uses, required = [], hints = READ_ONLY_HINTS, run } = facts;
+  const more = z.object(facts.more);
+  const derived = schemaOf(flags, uses, required);
+  const inputSchema: z.ZodObject = z.strictObject({ ...facts.more, ...derived, ...facts.ofCall });
+  return (server, context, parse) => {
     const { redactor } = context.terminal;
     const config = { description, inputSchema, annotations: hints };
     server.registerTool(name, config, async (given, { mcpReq }) => {
       try {
         // More secrets may have been stored since the last call.
         await addKnownSecrets(context);
-        return resultOf(await run(input.parse(given), mcpReq.signal), redactor);
+        const parsed = await parse(flags, argvOf(flags, uses, given));
+        return resultOf(await run(parsed, more.parse(given), { given, canceled: mcpReq.signal }), redactor);
       } catch (error) {
-        return failure(error, redactor);
+        const isWrite = !hints.readOnlyHint && given.dryRun !== true;
+        return failure(translate(error, undefined, []), redactor, isWrite);
       }
     });
   };
@@ -75,11 +97,12 @@ export function resultOf(facts: Record<string, unknown>, redactor: Redactor): Ca
 }
 
 /** Returns an error in the format of `--json`. */
-function failure(error: unknown, redactor: Redactor): CallToolResult {
-  const report = reportOf(error);
+function failure(error: unknown, redactor: Redactor, isWrite: boolean): CallToolResult {
+  const report = reportOf(error, { isWrite });
   // A hint to rerun `esign mcp` would start another server.
   const hint = report.hint?.includes('`esign mcp') ? AGAIN : report.hint;
-  return { ...resultOf({ error: { ...report, hint } }, redactor), isError: true };
+  const next = report.next.filter((one) => !one.startsWith('esign mcp'));
+  return { ...resultOf({ error: { ...report, hint, next } }, redactor), isError: true };
 }
 
 const AGAIN =

@@ -1,44 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
+import { cancelFlags } from '../../envelopes/commands/cancel.ts';
+import { createFlags } from '../../envelopes/commands/create/create-flags.ts';
+import { readNewEnvelope } from '../../envelopes/commands/create/create-input.ts';
+import { remindFlags } from '../../envelopes/commands/remind.ts';
+import { replaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
+import { sendFlags } from '../../envelopes/commands/send.ts';
 import { newRequestId } from '../../envelopes/create.ts';
 import { remindAction } from '../../envelopes/plan-reminders.ts';
 import { cancelAction, sendAction } from '../../envelopes/plan-writes.ts';
 import { REMINDER_GAP } from '../../envelopes/reminder-limits.ts';
-import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import type { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
-import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { wordList } from '../../kernel/text/word-list.ts';
 import type { Context } from '../../session/context.ts';
+import type { Values } from './mcp-input.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './mcp-plans.ts';
-import { type Tool, tool } from './mcp-tool.ts';
+import { type Call, type Tool, type ToolFacts, tool } from './mcp-tool.ts';
 
 const id = z.string().min(1).describe('envelope ID');
-const signer = z.union([
-  z.string().describe('Ada Lovelace <a@b.c>;role=Tenant;order=1'),
-  z.strictObject({
-    email: z.string(),
-    name: z.string().optional(),
-    role: z.string().optional(),
-    order: z.int().min(1).optional(),
-  }),
-]);
-const allowMissingRoles = z.boolean().optional().describe('only if the user asks for it');
-const expiresInDays = z.int().min(1).max(3650).optional();
-const mailboxes = z.array(z.string()).max(LIMITS.signers).optional();
-/** zod's record type drops this key silently. */
-const metadata = z.preprocess(
-  (value, { addIssue }) => {
-    if (isRecord(value) && Object.hasOwn(value, '__proto__'))
-      addIssue({ code: 'custom', message: 'metadata must not have a __proto__ key' });
-    return value;
-  },
-  z.record(z.string(), z.string()),
-);
-
 const confirming = {
   dryRun: z.boolean().optional().describe('true: only show what would happen'),
   confirmation: z.string().optional().describe('confirmation from the dry run'),
@@ -46,67 +30,50 @@ const confirming = {
 /** The key of all writes in the queue: they run one at a time, because the guards count the emails of one call. */
 export const WRITES = 'writes';
 const FIRST =
-  'First call it with dryRun: true and show the user what would happen. After they agree, repeat the same arguments with the confirmation.';
+  'First call it with dryRun: true and show the result. After the user agrees, repeat it with the confirmation.';
 
 /** Returns the tools that change something, each after a dry run. They share the confirmations. */
 export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
   const confirmations = new Confirmations<unknown>(() => performance.now());
   const idFor = requestIdsByCall();
-  const write = <Wanted extends z.ZodObject>(facts: WriteFacts<Wanted>) =>
+  const write = <F extends Values, More extends z.ZodRawShape>(facts: WriteFacts<F, More>) =>
     writeTool(facts, { confirmations, queue }, context);
   return [
     write({
       name: 'create',
       description:
-        'Create an envelope from a template, as a draft. With `send`, it is emailed to its signers immediately.',
-      wanted: z.strictObject({
-        template: z.string().min(1).describe('template ID'),
-        signers: z.array(signer).min(1).max(LIMITS.signers),
-        send: z.boolean().optional(),
-        subject: z.string().optional(),
-        message: z.string().optional(),
-        metadata: metadata.optional(),
-        expiresInDays,
-        signingOrder: z.enum(SIGNING_ORDERS).optional(),
-        allowMissingRoles,
-        requestId: z
-          .string()
-          .min(1)
-          .optional()
-          .describe('idempotency key: the same ID never creates a second envelope'),
-      }),
-      plan: (given) => {
-        const { template, signers, allowMissingRoles: allow, requestId, ...more } = given;
-        const wanted = {
-          ...more,
-          templateId: template,
-          signers: signers.map(signerOf),
-        };
-        const id = { requestId: requestId ?? idFor(given), rerun: requestId !== undefined };
-        return planCreate(wanted, { ...id, allowMissing: allow ?? false }, context);
+        "Create an envelope from a template, as a draft. With `send`, it is emailed to its signers immediately. A signer is a@b.c, or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.",
+      flags: createFlags,
+      uses: wordList(`template signer send subject message metadata expires-in-days signing-order
+        allow-missing-roles request-id`),
+      required: ['template', 'signer'],
+      more: {},
+      plan: async (flags, _, given) => {
+        const { envelope } = await readNewEnvelope({ ...flags, json: true }, context);
+        const { 'request-id': own, 'allow-missing-roles': allowMissing } = flags;
+        const requestId = own ?? idFor(given);
+        return planCreate(envelope, { requestId, rerun: own !== undefined, allowMissing }, context);
       },
     }),
     write({
       name: 'send',
       description: 'Send a draft. Its signers are emailed.',
-      wanted: z.strictObject({ id, allowMissingRoles }),
-      plan: ({ id: sent, allowMissingRoles: allowMissing = false }) =>
-        planAction((means) => sendAction(means, { allowMissing }), sent, context),
+      flags: sendFlags,
+      uses: ['allow-missing-roles'],
+      more: { id },
+      plan: (flags, { id: sent }) => {
+        const allowMissing = flags['allow-missing-roles'];
+        return planAction((means) => sendAction(means, { allowMissing }), sent, context);
+      },
     }),
     write({
       name: 'remind',
-      description: 'Email a reminder to signers who have not signed.',
-      wanted: z.strictObject({
-        id,
-        signer: z.string().min(1).optional().describe('ID or address of the signer to remind'),
-        minGap: z
-          .string()
-          .optional()
-          .describe(`skip signers reminded within this time; default ${REMINDER_GAP}`),
-      }),
-      plan: ({ id: reminded, minGap, signer: named }) => {
-        const gapMs = readDuration(minGap ?? REMINDER_GAP, 'minGap');
-        const signersOf = () => (named === undefined ? undefined : [named]);
+      description: `Email a reminder to signers who have not signed, and were not reminded within ${REMINDER_GAP}.`,
+      flags: remindFlags,
+      uses: ['signer', 'min-gap'],
+      more: { id },
+      plan: ({ signer, 'min-gap': gapMs = readDuration(REMINDER_GAP, 'min-gap') }, { id: reminded }) => {
+        const signersOf = () => (signer === undefined ? undefined : [signer]);
         const options = { signersOf, gapMs, reportsRecent: true };
         return planAction((means) => remindAction(means, options), reminded, context);
       },
@@ -115,11 +82,10 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       name: 'cancel',
       description: 'Cancel an envelope permanently. Its signers are notified.',
       destroys: true,
-      wanted: z.strictObject({
-        id,
-        reason: z.string().optional().describe('reason, stored with the envelope'),
-      }),
-      plan: ({ id: canceled, reason }) => {
+      flags: cancelFlags,
+      uses: ['reason'],
+      more: { id },
+      plan: ({ reason }, { id: canceled }) => {
         const options = { reason, evenIfDeclined: false };
         return planAction((means) => cancelAction(means, options), canceled, context);
       },
@@ -129,30 +95,12 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
       description:
         'Correct a signer, text, or date: creates a copy of the envelope with the changes, cancels the original, and sends the copy.',
       destroys: true,
-      wanted: z.strictObject({
-        id,
-        signer: mailboxes.describe("replace a signer: 'old@b.c=Ada Lovelace <a@b.c>'"),
-        addSigner: mailboxes,
-        removeSigner: mailboxes.describe('address or ID of a signer to remove'),
-        expiresInDays,
-        subject: z.string().optional(),
-        message: z.string().optional(),
-        template: z.string().optional(),
-        reason: z.string().optional(),
-        draft: z
-          .boolean()
-          .optional()
-          .describe('only create the copy, as a draft; nothing is sent or canceled'),
-        evenIfSigned: z.boolean().optional().describe('only if the user asks for it'),
-        allowMissingRoles,
-      }),
-      plan: ({ id: old, addSigner, removeSigner, expiresInDays: days, evenIfSigned = false, ...more }) => {
-        const { draft = false, allowMissingRoles: allow = false, ...texts } = more;
-        const changes = { 'add-signer': addSigner, 'remove-signer': removeSigner, 'expires-in-days': days };
-        const allowed = { 'even-if-signed': evenIfSigned, 'allow-missing-roles': allow, draft };
-        // The user has already confirmed.
-        return planReplace(old, { ...texts, ...changes, ...allowed, yes: true }, context);
-      },
+      flags: replaceFlags,
+      uses: wordList(`signer add-signer remove-signer expires-in-days subject message template reason draft
+        even-if-signed allow-missing-roles`),
+      more: { id },
+      // The user has already confirmed.
+      plan: (flags, { id: old }) => planReplace(old, { ...flags, yes: true }, context),
     }),
   ];
 }
@@ -161,7 +109,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
 const CALLS_MAX = 10_000;
 
 /** Returns the same request ID for the same arguments, so that a call repeated after a lost result creates nothing twice. */
-function requestIdsByCall(): (given: Record<string, unknown>) => string {
+function requestIdsByCall(): (given: Values) => string {
   const ids = new Map<string, string>();
   return (given) => {
     const call = shortDigest(callOf('create', given));
@@ -172,33 +120,25 @@ function requestIdsByCall(): (given: Record<string, unknown>) => string {
   };
 }
 
-/** Parses a mailbox like --signer, and an object like a row of --signers-file. */
-function signerOf(given: z.infer<typeof signer>): SignerInput {
-  if (typeof given === 'string') return parseSigner(given).signer;
-  const { email, name = email, role, order } = given;
-  return parseSigner(signerText({ email, name, ...(role && { role }), ...(order && { order }) })).signer;
-}
-
-interface WriteFacts<Wanted extends z.ZodObject> {
-  name: string;
-  description: string;
-  destroys?: true;
-  wanted: Wanted;
-  plan: (wanted: z.infer<Wanted>) => Promise<PlannedCall>;
-}
+type WriteFacts<F extends Values, More extends z.ZodRawShape> = Omit<
+  ToolFacts<F, More>,
+  'hints' | 'ofCall' | 'run'
+> & {
+  destroys?: boolean;
+  plan: (flags: F, more: z.infer<z.ZodObject<More>>, given: Values) => Promise<PlannedCall>;
+};
 
 /** Creates a tool that runs what its dry run has shown, once, with the confirmation. */
-function writeTool<Wanted extends z.ZodObject>(
-  facts: WriteFacts<Wanted>,
+function writeTool<F extends Values, More extends z.ZodRawShape>(
+  { destroys = false, plan, ...facts }: WriteFacts<F, More>,
   { confirmations, queue }: { confirmations: Confirmations<unknown>; queue: KeyedQueue },
   context: Context,
 ): Tool {
-  const { name, description, destroys = false, wanted, plan } = facts;
-  const input: z.ZodObject = wanted.extend(confirming);
-  const answer = async ({ dryRun, confirmation, ...rest }: z.infer<typeof input>) => {
-    const call = callOf(name, rest);
+  const answer = async (flags: F, more: z.infer<z.ZodObject<More>>, { given }: Call) => {
+    const { dryRun, confirmation, ...rest } = given;
+    const call = callOf(facts.name, rest);
     if (dryRun === true) {
-      const { would, writes, act } = await plan(wanted.parse(rest));
+      const { would, writes, act } = await plan(flags, more, rest);
       const client = await context.session.client();
       await client.checkWrites(writes);
       const checked = async () => {
@@ -212,11 +152,11 @@ function writeTool<Wanted extends z.ZodObject>(
     return { data: await confirmations.redeem(confirmation, call)() };
   };
   return tool({
-    name,
-    description: `${description} ${FIRST}`,
-    input,
+    ...facts,
+    description: `${facts.description} ${FIRST}`,
+    ofCall: confirming,
     hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-    run: (given, canceled) => queue.run(WRITES, () => answer(given), canceled),
+    run: (flags, more, call) => queue.run(WRITES, () => answer(flags, more, call), call.canceled),
   });
 }
 

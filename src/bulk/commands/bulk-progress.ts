@@ -51,8 +51,10 @@ export class BulkProgress {
     const now = Date.now();
     if (ms < SHORT_WAIT_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
     this.#waiting = { why: this.#context.terminal.redactor.redact(why), until: now + ms };
-    const isShown = !this.#context.terminal.json || ms > LONG_WAIT_MS;
-    if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
+    if (this.#live) return;
+    const { terminal } = this.#context;
+    if (!terminal.json) startCountdown(this.#waiting.why, ms, terminal);
+    else if (ms > LONG_WAIT_MS) terminal.notice(`${this.#waiting.why} Continuing in ${durationInWords(ms)}.`);
   }
 
   /** Shows a message to the user. With --json, shows it only if it explains a long wait or reports a loss. */

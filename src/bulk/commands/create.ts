@@ -10,13 +10,14 @@ import {
 } from '../../cli/flags.ts';
 import { readMessage } from '../../cli/input/files.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import { draftRun } from '../runs.ts';
+import type { Context } from '../../session/context.ts';
+import { draftRun, type OpenRun } from '../runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
 import { confirmNewRun, showDryRun } from './confirm-work.ts';
 import { findSentRows, type ListRequest, planRun, readRows, startRun } from './new-run.ts';
 import { refuseUnfinished, reportNothingToDo } from './sent-rows.ts';
 import { showFindings } from './show-findings.ts';
-import { runMeans, workOnRun } from './work-on-run.ts';
+import { type RunMeans, runMeans, workOnRun } from './work-on-run.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
@@ -63,19 +64,36 @@ export default class BulkCreate extends EsignCommand {
       allowMissing: flags['allow-missing-roles'],
       yes: flags.yes,
     };
-    const draft = flags['dry-run'] ? undefined : await draftRun(runsDir(), context.session.clock.now());
-    try {
-      const list = await readRows(request, draft, context);
-      const sent = await findSentRows(list, request, means, context);
-      showFindings(list.report, context.terminal);
-      refuseUnfinished(sent.known, context);
-      const planned = planRun(list, sent, request);
-      if (draft === undefined) return await showDryRun(planned, await means.client(), context);
-      if (planned.work.rows === 0) return await reportNothingToDo(planned, context);
-      await confirmNewRun(planned, await means.client(), context);
-      await workOnRun(await startRun(draft, planned, means, context), means, context);
-    } finally {
-      await draft?.discard();
-    }
+    const run = await prepareRun(request, flags['dry-run'], means, context);
+    if (run !== undefined) await workOnRun(run, means, context);
   }
+}
+
+/**
+ * Takes a list through all stages before the first row is sent. Returns undefined if nothing is to be sent. What only these stages
+ * need is freed before the work begins.
+ */
+async function prepareRun(
+  request: ListRequest,
+  isDryRun: boolean,
+  means: RunMeans,
+  context: Context,
+): Promise<OpenRun | undefined> {
+  const draft = isDryRun ? undefined : await draftRun(runsDir(), context.session.clock.now());
+  try {
+    const list = await readRows(request, draft, context);
+    const sent = await findSentRows(list, request, means, context);
+    showFindings(list.report, context.terminal);
+    refuseUnfinished(sent.known, context);
+    const planned = planRun(list, sent, request);
+    if (draft === undefined) await showDryRun(planned, await means.client(), context);
+    else if (planned.work.rows === 0) await reportNothingToDo(planned, context);
+    else {
+      await confirmNewRun(planned, await means.client(), context);
+      return await startRun(draft, planned, means, context);
+    }
+  } finally {
+    await draft?.discard();
+  }
+  return undefined;
 }

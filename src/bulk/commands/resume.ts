@@ -1,12 +1,14 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, latestRunArg } from '../../cli/flags.ts';
+import type { Context } from '../../session/context.ts';
 import { remainingWork } from '../planned-work.ts';
 import type { RunState } from '../run-state.ts';
+import type { OpenRun } from '../runs.ts';
 import { bulkFlags } from './bulk-flags.ts';
 import { confirmRest, showRest } from './confirm-work.ts';
 import { reopenRun } from './reopen-run.ts';
 import { namedRun } from './selected-run.ts';
-import { runMeans, workOnRun } from './work-on-run.ts';
+import { type RunMeans, runMeans, workOnRun } from './work-on-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =
@@ -31,19 +33,31 @@ export default class BulkResume extends EsignCommand {
     const means = await runMeans(flags, context);
     const run = await reopenRun(await namedRun(args.run), means, context);
     try {
-      const last = lastRowOf(run.state, flags.first);
-      const work = await remainingWork(run, last);
-      if (flags['dry-run']) return await showRest(run.state, work, context);
-      if (work.rows > 0) {
-        await confirmRest(run.state, { work, last }, flags.yes, await means.client(), context);
-        if (last !== run.state.lastBegun)
-          await run.note({ type: 'upTo', row: last, at: context.session.clock.now() });
-      }
-      await workOnRun(run, means, context);
+      if (await planRest(run, flags, means, context)) await workOnRun(run, means, context);
     } finally {
       await run.close();
     }
   }
+}
+
+/** Shows what is left of a run, and asks for confirmation. Returns false for a dry run. */
+async function planRest(
+  run: OpenRun,
+  flags: { first?: number | undefined; yes?: boolean; 'dry-run': boolean },
+  means: RunMeans,
+  context: Context,
+): Promise<boolean> {
+  const { state } = run;
+  const last = lastRowOf(state, flags.first);
+  const work = await remainingWork(run, last);
+  if (flags['dry-run']) {
+    await showRest(state, work, context);
+    return false;
+  }
+  if (work.rows === 0) return true;
+  await confirmRest(state, { work, last }, flags.yes, await means.client(), context);
+  if (last !== state.lastBegun) await run.note({ type: 'upTo', row: last, at: context.session.clock.now() });
+  return true;
 }
 
 /** Returns the last row that a resume works on. An interrupted `--first` is finished before further rows begin. */

@@ -67,7 +67,7 @@ async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean
   return false;
 }
 
-export function noRunsError(): UsageError {
+function noRunsError(): UsageError {
   return new UsageError('This machine has no runs yet.', {
     hint: 'Start one: `esign bulk create FILE --template ID`.',
   });

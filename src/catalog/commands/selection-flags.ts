@@ -36,7 +36,10 @@ export function allFlag(description: string) {
 
 /** The flags that select envelopes, for lists and reports. */
 export const selectionFlags = inGroup('FILTER', {
-  status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
+  status: statusesFlag({
+    description: 'only envelopes with one of these statuses, such as DRAFT or open',
+    helpValue: 'A,B',
+  }),
   template: textFlag('ID|NAME', 'only envelopes from this template'),
   signer: textFlag('TEXT', 'only envelopes with a signer whose address or name contains this text'),
   since: sinceFlag({ description: 'only envelopes created since this time', helpValue: '7d|DATE' }),

@@ -30,6 +30,8 @@ export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable';
 }
 
+/** How often an envelope is read for one query, because another process may rewrite the file at the same time. */
+const MAX_READINGS = 5;
 /** Reading more envelopes than this at the same time leaves a share of the rate limit to other programs. */
 const MANY = 20;
 /** That share, and how long such a reading waits for the next window. */
@@ -50,6 +52,8 @@ export class EnvelopeIndex {
   /** Whether the items of the list have all fields; undefined before the first one. */
   #listsAll: boolean | undefined;
   #listed = 0;
+  /** How often each envelope was read for this query. */
+  readonly #readings = new Map<string, number>();
 
   private constructor(
     { client, writer }: { client: Client; writer: IndexWriter },
@@ -111,6 +115,7 @@ export class EnvelopeIndex {
       const undecided = this.#snapshot.undecided(this.#now());
       const outdated = new Set([...undecided, ...wanted()].filter((one) => !this.isCurrent(one)));
       if (outdated.size === 0) return;
+      for (const { id } of outdated) this.#countReading(id);
       const isListCheaper =
         this.#listsAll === true && outdated.size * LIMITS.pageSize > this.#snapshot.known.size;
       const read = () => (mayList && isListCheaper ? this.#readList() : this.#readEach([...outdated]));
@@ -187,6 +192,13 @@ export class EnvelopeIndex {
     };
     for await (const _ of mapAhead(outdated, READ_CONCURRENCY, read))
       this.#options.onProgress?.({ step: 'each', done: ++done, total: outdated.length });
+  }
+
+  /** Ends the update if the file doesn't keep what is added to it, for example because something else keeps deleting it. */
+  #countReading(id: string): void {
+    const count = (this.#readings.get(id) ?? 0) + 1;
+    this.#readings.set(id, count);
+    if (count > MAX_READINGS) throw new IndexUnusable(`${this.#path} doesn't keep what is added to it`);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */

@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, type PathLike } from 'node:fs';
-import { lstat, readdir, realpath, stat } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -59,7 +59,7 @@ async function verifyOne(
   options: ArchiveVerifyOptions,
 ): Promise<VerifiedFile> {
   options.signal?.throwIfAborted();
-  const { path, file, folder, name } = candidate;
+  const { path, name } = candidate;
   const failed = (message: string, facts: Partial<VerifiedFile> = {}): VerifiedFile => ({
     path,
     sha256: null,
@@ -68,20 +68,17 @@ async function verifyOne(
     ...facts,
     error: { code: 'STORAGE_CORRUPT', message },
   });
-  if (file === undefined) return failed(name);
-  const expected = await lists.expectedOf(file, folder);
+  if (path === null || candidate.isFailure) return failed(name);
+  const expected = await lists.expectedOf(path);
   let opened: number | undefined;
   try {
-    opened = openRegular(file);
+    opened = openRegular(path);
     if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
-    const state = stateOf(opened);
     const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
     const { seal, problem } = judgeSeal(await checkSeal(opened, options.signal), options.known, rule);
     const unsaved = await saveSealedPart(opened, seal, candidate, options);
-    if (stateOf(opened) !== state)
-      return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
     const other = expected.find((one) => one.sha256 !== sha256);
     const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
     const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
@@ -133,12 +130,6 @@ function errorOf(problems: readonly (VerifiedFile['error'] | undefined)[]): Veri
     : { code: first.code, message: all.map(({ message }) => message).join(' ') };
 }
 
-/** Returns a fingerprint that changes when an open file is written to or replaced. */
-function stateOf(file: number): string {
-  const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
-  return `${size} ${mtimeNs} ${ctimeNs}`;
-}
-
 function mismatch(name: string, { dir }: ExpectedHash): string {
   return `${name} was changed: its SHA-256 does not match ${join(dir, MANIFEST_NAME)}.`;
 }
@@ -161,12 +152,9 @@ function ruleFor(
 interface ArchiveFile {
   /** Null for a line of a hash list that names no file. */
   path: string | null;
-  /** The path to open; undefined for a failure. */
-  file: PathLike | undefined;
-  /** The folder where the search for hash lists starts. */
-  folder: string;
-  /** The file's name in messages, or the problem if the file is missing. */
+  /** The file's name in messages, or the problem that prevents checking it. */
   name: string;
+  isFailure?: true;
   /** True if the user named the file itself, not a folder that contains it. */
   isNamed: boolean;
 }
@@ -177,13 +165,11 @@ interface ArchiveFile {
  * @throws UsageError if there is nothing to check.
  */
 async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFile[]> {
-  if (!(await isFolder(place)))
-    return [{ path: place, file: place, folder: dirname(place), name: place, isNamed: true }];
+  if (!(await isFolder(place))) return [{ path: place, name: place, isNamed: true }];
   const found = new Found(place);
   await addFolder(place, found, lists);
-  for (const base of new Set([resolve(place), await realpath(place)]))
-    for (const dir of folderAndParents(dirname(base)))
-      for (const line of (await lists.of(dir)).lines) found.addBelow(base, line);
+  for (const dir of folderAndParents(dirname(resolve(place))))
+    for (const line of (await lists.of(dir)).lines) found.addBelow(line);
   const candidates = found.candidates;
   if (candidates.length > 0) return candidates;
   throw new UsageError(`${place} contains no PDFs, and no ${MANIFEST_NAME} that lists files.`, {
@@ -193,17 +179,13 @@ async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFil
 
 async function isFolder(place: string): Promise<boolean> {
   // An empty path would resolve to the current folder.
-  const entry = await lstat(place && resolve(place)).catch((error: unknown) => {
+  const entry = await stat(place && resolve(place)).catch((error: unknown) => {
     throw new UsageError(`Can't read ${place} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Pass a folder of downloaded files, or single files.',
     });
   });
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  return stat(place).then(
-    (target) => target.isDirectory(),
-    () => false,
-  );
+  return entry.isDirectory();
 }
 
 /** Collects the files to check in a folder, each one once. */
@@ -220,49 +202,39 @@ class Found {
     return [...this.#byPath.values(), ...this.#failures];
   }
 
-  addFile(path: string, file: PathLike = path): void {
-    // Different names that aren't UTF-8 can decode to the same text.
-    const key = typeof file === 'string' ? path : `\0${file.toString('latin1')}`;
-    if (this.#byPath.has(key)) return;
+  addFile(path: string): void {
     const name = relative(this.#place, path).split(sep).join('/');
-    this.#byPath.set(key, { path, file, folder: dirname(path), name, isNamed: false });
+    this.#byPath.set(path, { path, name, isNamed: false });
   }
 
   addFailure(path: string | null, name: string): void {
-    this.#failures.push({ path, file: undefined, folder: this.#place, name, isNamed: false });
+    this.#failures.push({ path, name, isNamed: false, isFailure: true });
   }
 
   addLine(dir: string, line: ListLine): void {
     if (line.file === undefined) {
       const where = relative(this.#place, join(dir, MANIFEST_NAME)).split(sep).join('/');
       this.addFailure(null, `${where}: ${line.problem}`);
-    } else this.addFile(join(dir, line.entry.name), line.file);
+    } else this.addFile(join(dir, relative(resolve(dir), line.file)));
   }
 
-  /** Adds a line of a list above the folder if it names a file in the folder; `base` is one of the folder's paths. */
-  addBelow(base: string, { file }: ListLine): void {
-    if (typeof file !== 'string') return;
-    const inside = relative(base, file);
-    if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && resolve(base, inside) === file)
-      this.addFile(join(this.#place, inside));
+  /** Adds a line of a list above the folder if it names a file in the folder. */
+  addBelow({ file }: ListLine): void {
+    const base = resolve(this.#place);
+    if (file?.startsWith(`${base}${sep}`)) this.addFile(join(this.#place, relative(base, file)));
   }
 }
 
 /** Adds a folder and its subfolders. Links to folders are not followed, because they can lead anywhere and form cycles. */
 async function addFolder(dir: string, found: Found, lists: HashLists): Promise<void> {
   for (const line of (await lists.of(resolve(dir))).lines) found.addLine(dir, line);
-  const entries = await readdir(dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) =>
+  const entries = await readdir(dir, { withFileTypes: true }).catch((error: unknown) =>
     found.addFailure(dir, `${dir} can't be read (${diskReason(error)}).`),
   );
-  const sorted = [...(entries ?? [])].sort((a, b) => Buffer.compare(a.name, b.name));
+  const sorted = [...(entries ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of sorted) {
-    const name = entry.name.toString('utf8');
-    const path = join(dir, name);
-    const isText = Buffer.from(name, 'utf8').equals(entry.name);
-    if (/\.pdf$/i.test(name))
-      found.addFile(path, isText ? path : Buffer.concat([Buffer.from(`${dir}${sep}`), entry.name]));
-    if (!entry.isDirectory()) continue;
-    if (isText) await addFolder(path, found, lists);
-    else found.addFailure(path, `${path} can't be read (its name is not UTF-8).`);
+    const path = join(dir, entry.name);
+    if (/\.pdf$/i.test(entry.name)) found.addFile(path);
+    if (entry.isDirectory()) await addFolder(path, found, lists);
   }
 }

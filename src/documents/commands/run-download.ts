@@ -221,7 +221,7 @@ export function busyNotice(dir: string, terminal: CommandTerminal): (owner: stri
 }
 
 /** The documents that a listener downloads. */
-export const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
+const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
 
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {

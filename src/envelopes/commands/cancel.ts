@@ -11,6 +11,16 @@ import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
 import { showDryRun } from './show-dry-run.ts';
 
+export const cancelFlags = {
+  reason: textFlag('TEXT', 'reason, stored with the envelope'),
+  'even-if-declined': booleanFlag('also cancel DECLINED envelopes, which then no longer show as declined', {
+    default: false,
+  }),
+  ...runFlag,
+  yes: yesFlag,
+  'dry-run': dryRunFlag,
+};
+
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that are not finished yet.';
   static override examples = [
@@ -21,15 +31,7 @@ export default class EnvelopesCancel extends EsignCommand {
   ];
   static override strict = false;
   static override args = idsOrRun;
-  static override flags = {
-    reason: textFlag('TEXT', 'reason, stored with the envelope'),
-    'even-if-declined': booleanFlag('also cancel DECLINED envelopes, which then no longer show as declined', {
-      default: false,
-    }),
-    ...runFlag,
-    yes: yesFlag,
-    'dry-run': dryRunFlag,
-  };
+  static override flags = cancelFlags;
 
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(EnvelopesCancel);

@@ -9,6 +9,11 @@ import { listsSigners } from '../../kernel/vocabulary.ts';
 import { writeList } from '../../output/print-list.ts';
 import { envelopeList } from './list-table.ts';
 
+export const envelopesListFlags = {
+  ...exportListFlags,
+  ...selectionFlags,
+};
+
 export default class EnvelopesList extends EsignCommand {
   static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
   static override examples = [
@@ -18,10 +23,7 @@ export default class EnvelopesList extends EsignCommand {
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q',
     '<%= config.bin %> envelopes list --run last --metadata deal=4711',
   ];
-  static override flags = {
-    ...exportListFlags,
-    ...selectionFlags,
-  };
+  static override flags = envelopesListFlags;
 
   async run(): Promise<void> {
     const { flags, context, terminal } = await this.start(EnvelopesList);

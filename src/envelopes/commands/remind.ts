@@ -12,6 +12,21 @@ import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
 import { showDryRun } from './show-dry-run.ts';
 
+export const remindFlags = {
+  signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
+  'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
+  at: stepsFlag({
+    description:
+      'remind a signer once at each of these times after the turn began; for a job that runs every hour',
+    helpValue: '3d,7d,12d',
+  }),
+  ...runFlag,
+  all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
+  yes: yesFlag,
+  confirm: confirmFlag,
+  'dry-run': dryRunFlag,
+};
+
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
   static override examples = [
@@ -23,23 +38,10 @@ export default class EnvelopesRemind extends EsignCommand {
   ];
   static override strict = false;
   static override args = idsOrRun;
-  static override flags = {
-    signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
-    'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
-    at: stepsFlag({
-      description:
-        'remind a signer once at each of these times after the turn began; for a job that runs every hour',
-      helpValue: '3d,7d,12d',
-    }),
-    ...runFlag,
-    all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
-    yes: yesFlag,
-    confirm: confirmFlag,
-    'dry-run': dryRunFlag,
-  };
+  static override flags = remindFlags;
 
   async run(): Promise<void> {
-    const { argv, flags, context } = await this.start(EnvelopesRemind);
+    const { argv, flags, context, terminal } = await this.start(EnvelopesRemind);
     const { signer, 'min-gap': gapMs, at: steps } = flags;
     const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
     const selection = { leaveOut, all: IN_FLIGHT };
@@ -52,13 +54,15 @@ export default class EnvelopesRemind extends EsignCommand {
       reportsRecent: gapMs === undefined && steps === undefined,
     });
     const plans = (await planEach(action, targets)).filter(isDue);
+    if (plans.length === 0 && targets.ids.length > 0 && terminal.errIsTty)
+      terminal.notice('No reminder is due.');
     if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
     const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
     await executePlans(action, confirmed, targets, context);
   }
 }
 
-/** A job that runs every hour prints nothing while no step of `--at` is due. */
+/** A job that runs every hour, without a terminal, prints nothing while no step of `--at` is due. */
 function isDue(plan: Plan): boolean {
   return plan.kind !== 'skip' || plan.reason.code !== 'NOT_DUE';
 }

@@ -9,6 +9,14 @@ import { readNamedOrSelected } from './named-or-selected.ts';
 import { actionContext, planEach } from './plan-each.ts';
 import { showDryRun } from './show-dry-run.ts';
 
+export const sendFlags = {
+  'allow-missing-roles': missingRolesFlag,
+  ...runFlag,
+  yes: yesFlag,
+  confirm: confirmFlag,
+  'dry-run': dryRunFlag,
+};
+
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
   static override examples = [
@@ -19,13 +27,7 @@ export default class EnvelopesSend extends EsignCommand {
   ];
   static override strict = false;
   static override args = idsOrRun;
-  static override flags = {
-    'allow-missing-roles': missingRolesFlag,
-    ...runFlag,
-    yes: yesFlag,
-    confirm: confirmFlag,
-    'dry-run': dryRunFlag,
-  };
+  static override flags = sendFlags;
 
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(EnvelopesSend);

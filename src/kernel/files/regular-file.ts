@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, type PathLike, read } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
 
@@ -10,7 +10,7 @@ const { O_RDONLY, O_NONBLOCK = 0 } = constants;
  * Returns undefined if the file does not exist.
  * @throws an error with the code EISDIR for a folder, or ENOTFILE for a pipe, socket, or device.
  */
-export function openRegular(path: PathLike, flags: number = O_RDONLY): number | undefined {
+export function openRegular(path: string, flags: number = O_RDONLY): number | undefined {
   let file: number;
   try {
     file = openSync(path, flags | O_NONBLOCK);
@@ -21,7 +21,7 @@ export function openRegular(path: PathLike, flags: number = O_RDONLY): number | 
   const stat = fstatSync(file);
   if (stat.isFile()) return file;
   closeSync(file);
-  throw Object.assign(new Error(`${path.toString()} is not a file`), {
+  throw Object.assign(new Error(`${path} is not a file`), {
     code: stat.isDirectory() ? 'EISDIR' : 'ENOTFILE',
   });
 }
@@ -43,7 +43,7 @@ export async function readRegular(path: string, flags?: number): Promise<string 
 
 /** Returns at most `maxBytes` bytes of a file, or undefined if it does not exist. */
 export async function readRegularBytes(
-  path: PathLike,
+  path: string,
   { flags, maxBytes }: { flags?: number | undefined; maxBytes?: number } = {},
 ): Promise<Buffer | undefined> {
   const file = openRegular(path, flags);

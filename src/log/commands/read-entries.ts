@@ -1,4 +1,4 @@
-import { sessionsOf } from '../../bulk/runs.ts';
+import { sessionsOf } from '../../bulk/run-list.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { entryOf, type LogEntry } from '../log-entry.ts';
 import { readLog } from '../read-log.ts';

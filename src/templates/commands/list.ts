@@ -6,6 +6,11 @@ import { writeList } from '../../output/print-list.ts';
 import { searchTemplates } from '../search-templates.ts';
 import { templateList } from './template-text.ts';
 
+export const templatesListFlags = {
+  ...listFlags,
+  search: textFlag('TEXT', 'only templates with words that begin with TEXT in the name, description, or ID'),
+};
+
 export default class TemplatesList extends EsignCommand {
   static override summary = 'List the templates you can create envelopes from.';
   static override examples = [
@@ -13,13 +18,7 @@ export default class TemplatesList extends EsignCommand {
     '<%= config.bin %> templates list --search lease',
     '<%= config.bin %> templates list --all --json | jq -r ".[].id"',
   ];
-  static override flags = {
-    ...listFlags,
-    search: textFlag(
-      'TEXT',
-      'only templates with words that begin with TEXT in the name, description, or ID',
-    ),
-  };
+  static override flags = templatesListFlags;
 
   async run(): Promise<void> {
     const { flags, context } = await this.start(TemplatesList);

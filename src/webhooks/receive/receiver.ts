@@ -199,7 +199,7 @@ const WORDS: Readonly<Record<number, string>> = {
   403: 'browser requests are refused',
   404: 'not found',
   405: 'use POST',
-  413: 'the body is larger than 1 MiB, or arrives in too many small pieces',
+  413: 'the body is larger than 1 MiB',
   500: 'not recorded; send it again',
   503: 'too many requests are open; send it again',
 };

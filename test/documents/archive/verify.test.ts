@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +17,6 @@ import {
   timestamped,
 } from '../../support/sealing.ts';
 import { hasLinks } from '../../support/system.ts';
-import { needs } from '../../support/tools.ts';
 
 const sha256 = (content: Uint8Array | string) => createHash('sha256').update(content).digest('hex');
 let dir: string;
@@ -97,54 +95,6 @@ describe('a file', () => {
     await putList('a', ['old', './x.pdf']);
     expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
   });
-
-  it.runIf(hasLinks)('is found through a link, and under another name of the same file', async () => {
-    await put('a/x.pdf', 'new');
-    await putList('a', ['old', 'x.pdf']);
-    await mkdir(at('elsewhere'));
-    await symlink(at('a/x.pdf'), at('elsewhere/link.pdf'));
-    await link(at('a/x.pdf'), at('a/hard.pdf'));
-    await symlink(at('a'), at('folder'));
-    expect(await verify(['elsewhere/link.pdf', 'a/hard.pdf', 'folder/x.pdf', 'folder'])).toEqual([
-      'elsewhere/link.pdf changed STORAGE_CORRUPT',
-      'a/hard.pdf changed STORAGE_CORRUPT',
-      'folder/x.pdf changed STORAGE_CORRUPT',
-      'folder/x.pdf changed STORAGE_CORRUPT',
-      'folder/hard.pdf changed STORAGE_CORRUPT',
-    ]);
-  });
-
-  it('is found by a line of `sha256sum --tag`', needs('sha256sum'), async () => {
-    for (const name of ['x.pdf', 'a\\b (1).pdf']) await put(`a/${name}`, name);
-    const text = execFileSync('sha256sum', ['--tag', 'x.pdf', 'a\\b (1).pdf'], { cwd: at('a') });
-    await put('a/SHA256SUMS', text);
-    expect(await verify('a')).toEqual(['a/x.pdf ok ok', 'a/a\\b (1).pdf ok ok']);
-    await put('a/x.pdf', 'other');
-    expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
-    await updateManifest(at('a'), new Map([['x.pdf', sha256('other')]]));
-    expect(() => execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: at('a') })).not.toThrow();
-  });
-
-  it.runIf(process.platform === 'linux')(
-    'can have a name that is not UTF-8',
-    needs('sha256sum'),
-    async () => {
-      await mkdir(at('a'));
-      const path = Buffer.concat([Buffer.from(`${at('a')}/x`), Buffer.from([0xe9]), Buffer.from('.pdf')]);
-      await writeFile(path, 'x');
-      const text = execFileSync('sh', ['-c', 'sha256sum *.pdf'], { cwd: at('a'), encoding: 'buffer' });
-      await writeFile(at('a/SHA256SUMS'), text);
-      expect(await verify('a')).toEqual(['a/x\ufffd.pdf ok ok']);
-      await writeFile(path, 'y');
-      expect(await verify('a')).toEqual(['a/x\ufffd.pdf changed STORAGE_CORRUPT']);
-      await writeFile(path, 'x');
-      await put('a/new.pdf', 'new');
-      await updateManifest(at('a'), new Map([['new.pdf', sha256('new')]]));
-      expect(() =>
-        execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: at('a') }),
-      ).not.toThrow();
-    },
-  );
 });
 
 describe('a folder', () => {

@@ -17,7 +17,7 @@ const FILES: Readonly<Record<Use, string>> = {
  * Returns the font folder: `fonts/` next to or above this module in a bundle, `dist/fonts/` of the repository when running from source.
  * Throws if the build step that creates it has not run.
  */
-export function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
+function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
   const file = shippedFile(from, join('fonts', FILES.text), join('dist', 'fonts', FILES.text));
   if (file !== undefined) return dirname(file);
   throw new Error("The sandbox's fonts are missing: run `node scripts/fonts.mjs` to prepare them.");

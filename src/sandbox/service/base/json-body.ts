@@ -29,8 +29,7 @@ async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffe
     return await readBounded(incoming.iterator({ destroyOnReturn: false }), most);
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw invalidBody({ body: ['The body was cut short'] });
-    if (error.limit === 'bytes') throw tooLarge(most);
-    throw invalidBody({ body: ['Must not be sent in thousands of small pieces'] }, error.message, 413);
+    throw tooLarge(most);
   }
 }
 

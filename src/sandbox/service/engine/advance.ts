@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { isActive } from './predicates.ts';
 
-/** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
+/** The maximum time to wait, in real ms, for webhook attempts that a clock change caused. */
 const MAX_WAIT_MS = 5000;
 
 interface Advanced extends Pick<ServiceParts, 'clock' | 'realClock'> {

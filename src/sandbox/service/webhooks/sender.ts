@@ -26,14 +26,13 @@ export class WebhookSender {
   readonly #retries = new TimeOrder();
   /** Deliveries that wait for their first attempt, by envelope. The first in each line is in progress. */
   readonly #lines = new Map<string, string[]>();
-  readonly #receivers: Receivers;
+  readonly #receivers = new Receivers();
   #stop = newStop();
 
   constructor(options: ServiceParts) {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
-    this.#receivers = new Receivers(options.realClock);
     this.#alarm = new Alarm(options.clock, () => this.wake());
   }
 
@@ -73,9 +72,9 @@ export class WebhookSender {
     this.#alarm.set(this.#retries.first, moved);
   }
 
-  /** Resolves when no attempt is in progress, except for receivers that hang. */
+  /** Resolves when no attempt is in progress. */
   whenIdle(): Promise<void> {
-    return this.#receivers.whenIdle();
+    return this.#receivers.idle();
   }
 
   /** Discards everything queued and aborts what is in progress. */
