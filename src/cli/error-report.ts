@@ -13,7 +13,7 @@ import {
 } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
-import { command } from '../kernel/text/shell-words.ts';
+import { command, wordsForHint } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
@@ -117,8 +117,7 @@ function notFoundHint(subject: Subject | undefined): string {
   const others = 'A key can access only its own organization; `esign profiles show` shows the key in use.';
   if (subject === undefined) return `Check the ID. ${others}`;
   const { kind } = subject;
-  // An ID that looks like a command must not become one.
-  const suggestions = (subject.suggestions ?? []).filter((id) => !id.includes('`'));
+  const suggestions = wordsForHint(subject.suggestions ?? []);
   const guess = suggestions.length === 0 ? 'Check the ID.' : `Did you mean ${suggestions.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` lists ${kind === 'envelope' ? 'the latest envelopes' : 'the templates'}. ${others}`;
 }
@@ -134,7 +133,7 @@ type Style = (format: 'red' | 'dim', text: string) => string;
 /** Formats an error for people: what failed, why, details by field, and what to do next. */
 function renderError(error: unknown, report: ErrorReport, style: Style): string {
   const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
-  const lines = [`${style('red', 'Error:')} ${safeBlock(report.message)}${code}`];
+  const lines = [`${style('red', 'Error:')} ${safeLine(report.message)}${code}`];
   for (const [field, messages] of Object.entries(report.details ?? {})) {
     for (const message of messages) lines.push(`  ${safeLine(field)}: ${safeLine(message)}`);
   }

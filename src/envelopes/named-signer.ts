@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { wordsForHint } from '../kernel/text/shell-words.ts';
 import { isPending } from '../kernel/vocabulary.ts';
 
 /**
@@ -25,6 +26,6 @@ export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
 
 /** Returns a hint that lists the signers; undefined for an envelope without any. */
 export function signersHint({ signers }: Envelope): string | undefined {
-  const known = (signers ?? []).flatMap(({ email }) => email ?? []);
+  const known = wordsForHint((signers ?? []).flatMap(({ email }) => email ?? []));
   return known.length > 0 ? `Its signers are ${known.join(', ')}.` : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
 import { isNotFound, UsageError } from '../kernel/errors.ts';
+import { wordsForHint } from '../kernel/text/shell-words.ts';
 import { folded } from '../kernel/text/words.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function findTemplate(
     if (only === undefined) throw error;
     if (others.length === 0) return client.templates.get(only.id, signal);
     throw new UsageError(`${named.length} templates have the name "${idOrName}".`, {
-      hint: `Use an ID instead: ${named.map(({ id }) => id).join(', ')}.`,
+      hint: `Use an ID instead: ${wordsForHint(named.map(({ id }) => id)).join(', ')}.`,
     });
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorText, reportOf } from '../../src/cli/error-report.ts';
 import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { signersNamed } from '../../src/envelopes/named-signer.ts';
 import {
   BadResponseError,
   NetworkError,
@@ -18,6 +19,15 @@ import { createRedactor } from '../../src/kernel/redaction.ts';
 import { anyText } from '../support/any-text.ts';
 
 const service = (code: string, status: number) => new ServiceError(code, 'm', { status });
+/** Returns what an action throws. */
+function asThrown(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch (error) {
+    return error;
+  }
+}
+
 const plain = { json: false, redactor: createRedactor(), style: (_: string, text: string) => text };
 
 describe('exit codes', () => {
@@ -104,6 +114,16 @@ describe('the report of an error', () => {
       'esign a …',
     ])
       expect(nextOf(`Run \`${line}\`.`)).toEqual([]);
+  });
+
+  it('takes no command from the address of a signer, and no line from a message of the service', () => {
+    const email = '"`esign envelopes cancel --all --yes`"@b.c';
+    const error = asThrown(() =>
+      signersNamed({ id: 'env_1', signers: [{ email }, { email: 'a@b.c' }] }, 'x'),
+    );
+    expect(reportOf(error)).toMatchObject({ hint: 'Its signers are a@b.c.', next: [] });
+    const forged = new ServiceError('INVALID_STATE', 'no\nRun `rm -rf .`', { status: 400 });
+    expect(errorText(forged, plain)).toMatch(/^Error: no⏎Run `rm -rf \.` \(INVALID_STATE\)\n/);
   });
 
   it('contains no part of a secret that would be at the end of a line', () => {

@@ -123,13 +123,13 @@ it('shows the plan on a terminal and asks', async () => {
   const args = ['envelopes', 'replace', id, '--signer', RIGHT];
   const open = () => openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
   const no = open();
-  await no.shows(`Replace ${id}?`);
+  await no.shows(`Replace ${id} and email 2 people`);
   expect(no.text()).toContain('one more envelope');
   no.type('\r');
   expect((await no.ended).code).toBe(2);
   expect((await get(id)).status).toBe('SENT');
   const yes = open();
-  await yes.shows(`Replace ${id}?`);
+  await yes.shows(`Replace ${id} and email 2 people`);
   yes.type('y\r');
   expect((await yes.ended).code).toBe(0);
   expect(yes.text()).toContain(`Replaced ${id} (CANCELLED) with env_`);

@@ -19,26 +19,18 @@ export function manifestName(dir: string, path: string): string {
   return relative(dir, path).split(sep).join('/');
 }
 
-/** A line as `sha256sum` writes it, with or without `--tag`. A leading backslash means that the name is escaped. */
-const LINE = /^(?<escaped>\\?)(?<sha256>[0-9a-fA-F]{64}) [ *](?<name>.+)$/s;
-const TAG_LINE = /^(?<escaped>\\?)SHA256 \((?<name>.+)\) = (?<sha256>[0-9a-fA-F]{64})$/s;
+/** A line as `sha256sum` writes it. */
+const LINE = /^([0-9a-fA-F]{64}) [ *](.+)$/s;
 
 /** Parses a line returned by `readManifest`. Returns undefined for a comment or anything else that isn't an entry. */
 export function parseLine(line: string): ManifestEntry | undefined {
-  const { escaped, sha256 = '', name: written = '' } = (LINE.exec(line) ?? TAG_LINE.exec(line))?.groups ?? {};
-  if (sha256 === '') return undefined;
-  const name = Buffer.from(escaped ? unescapeName(written) : written, 'latin1').toString('utf8');
-  return { sha256: sha256.toLowerCase(), name };
+  const [, sha256, name] = LINE.exec(line) ?? [];
+  if (sha256 === undefined || name === undefined) return undefined;
+  return { sha256: sha256.toLowerCase(), name: Buffer.from(name, 'latin1').toString('utf8') };
 }
 
-/** Formats a line. Like sha256sum, escapes line breaks and backslashes in the name and marks the line. */
 function formatLine(sha256: string, name: string): string {
-  const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
-  return Buffer.from(`${escaped === name ? '' : '\\'}${sha256}  ${escaped}`).toString('latin1');
-}
-
-function unescapeName(name: string): string {
-  return name.replace(/\\([\\nr])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 'r' ? '\r' : '\\'));
+  return Buffer.from(`${sha256}  ${name}`).toString('latin1');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
@@ -74,14 +74,11 @@ async function verifyOne(
   try {
     opened = openRegular(path);
     if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
-    const state = stateOf(opened);
     const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
     const { seal, problem } = judgeSeal(await checkSeal(opened, options.signal), options.known, rule);
     const unsaved = await saveSealedPart(opened, seal, candidate, options);
-    if (stateOf(opened) !== state)
-      return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
     const other = expected.find((one) => one.sha256 !== sha256);
     const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
     const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
@@ -131,12 +128,6 @@ function errorOf(problems: readonly (VerifiedFile['error'] | undefined)[]): Veri
   return first === undefined
     ? null
     : { code: first.code, message: all.map(({ message }) => message).join(' ') };
-}
-
-/** Returns a fingerprint that changes when an open file is written to or replaced. */
-function stateOf(file: number): string {
-  const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
-  return `${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 function mismatch(name: string, { dir }: ExpectedHash): string {

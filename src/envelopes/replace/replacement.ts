@@ -3,6 +3,7 @@ import { timeOf } from '../../kernel/clock.ts';
 import { counted, DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { addressOf } from '../../kernel/text/person.ts';
+import { wordsForHint } from '../../kernel/text/shell-words.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
@@ -167,7 +168,7 @@ function onlySigner(old: Envelope, name: string): Signer {
   throw new UsageError(
     `${old.id} has ${counted(others.length + 1, 'signer')} with the email address ${name}.`,
     {
-      hint: `Use the ID instead of the email address: ${ids.join(', ')}.`,
+      hint: `Use the ID instead of the email address: ${wordsForHint(ids).join(', ')}.`,
     },
   );
 }

@@ -13,6 +13,11 @@ export function command(...words: readonly string[]): string {
   return ['esign', ...words.map(flagOrWord)].join(' ');
 }
 
+/** Returns words from the service for a hint. One with a backtick could look like a command of ours, so it is left out. */
+export function wordsForHint(words: readonly string[]): string[] {
+  return words.filter((word) => !word.includes('`'));
+}
+
 /** Leaves flags unquoted, although shellWord quotes everything that begins with a dash. */
 function flagOrWord(word: string): string {
   const [, flag, value] = FLAG.exec(word) ?? [];

@@ -280,14 +280,6 @@ describe('several signature headers', () => {
   });
 });
 
-/** Connects, sends the bytes, and leaves the connection open. */
-async function open(bytes = ''): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  await once(socket, 'connect');
-  if (bytes !== '') socket.write(bytes, 'latin1');
-  return socket;
-}
-
 describe('a body in tiny chunks', () => {
   it('is accepted', async () => {
     const pieces = Array.from(BODY, (character) => `1\r\n${character}\r\n`).join('');
