@@ -70,7 +70,7 @@ export interface EsignOptions {
   /** Allows a base URL with plain http to another machine. The key is then sent unencrypted. */
   insecureHttp?: boolean | undefined;
   /**
-   * A folder in which request IDs are stored for 30 days and shared with other processes on this machine. Use the folder of the
+   * A folder in which request IDs are stored and shared with other processes on this machine. Use the folder of the
    * command-line tool to share them with its commands as well. Without a folder, they are shared within this process and
    * forgotten when it ends.
    */

@@ -1,6 +1,6 @@
 import { dirname, join, posix } from 'node:path';
 import * as z from 'zod/mini';
-import { syncFolder, writeFileAtomic } from '../../kernel/files/files.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { makeFolder, refuseLinks } from '../../kernel/files/folder.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
@@ -47,8 +47,6 @@ export class DownloadFolder {
   readonly #listed = new Map<string, string>();
   /** Hashes that are not in the list yet, by file name. */
   #fresh = new Map<string, string>();
-  /** Folders with new files whose names are not durable yet. */
-  readonly #unsynced = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(dir: string, hasList: boolean, release: () => Promise<void>) {
@@ -99,16 +97,8 @@ export class DownloadFolder {
     return { listed: this.#listed.get(name), saved: this.#etags.get(name) };
   }
 
-  /** Records a file. `etag` is set if it can't be computed from the bytes, `isNew` if the file was renamed in this run. */
-  async record(
-    path: string,
-    { sha256, etag, isNew }: { sha256: string; etag?: string | undefined; isNew: boolean },
-  ): Promise<void> {
-    // The folders above may be new, too.
-    for (let at = dirname(path); isNew; at = dirname(at)) {
-      this.#unsynced.add(at);
-      if (at === this.dir || at === dirname(at)) break;
-    }
+  /** Records a file. `etag` is set if it can't be computed from the bytes. */
+  async record(path: string, { sha256, etag }: { sha256: string; etag?: string | undefined }): Promise<void> {
     if (!this.#hasList) return;
     const name = manifestName(this.dir, path);
     this.#fresh.set(name, sha256);
@@ -121,10 +111,7 @@ export class DownloadFolder {
     if (this.#fresh.size % BATCH === 0) await this.flush().catch(() => undefined);
   }
 
-  /**
-   * Makes the renames durable, then writes the records: the list never names a file whose rename is not durable.
-   * @throws StorageError STORAGE_LOCAL
-   */
+  /** Writes the records. @throws StorageError STORAGE_LOCAL */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
@@ -132,16 +119,12 @@ export class DownloadFolder {
 
   async #write(): Promise<void> {
     const files = this.#fresh;
-    const folders = [...this.#unsynced];
     this.#fresh = new Map();
-    this.#unsynced.clear();
     try {
-      for (const folder of folders) await syncFolder(folder);
       if (this.#etagsChanged) await this.#writeEtags();
       await updateManifest(this.dir, files);
     } catch (error) {
       this.#fresh = new Map([...files, ...this.#fresh]);
-      for (const folder of folders) this.#unsynced.add(folder);
       throw localError(error, join(this.dir, MANIFEST_NAME));
     }
   }

@@ -88,8 +88,6 @@ export async function downloadAll(
     files: targets.length,
     done: 0,
     failed: 0,
-    begun: 0,
-    expected: 0,
     bytes: 0,
     startedAt: Date.now(),
   };

@@ -75,7 +75,7 @@ export async function downloadFile(
     // A document of an envelope never changes. One that is gone is only downloaded again if it is the same.
     const expected = what === null || options.force ? undefined : listed;
     const { seal, etag, ...saved } = await save(bucket, key, path, expected, options);
-    await folder.record(path, { sha256: saved.sha256, etag, isNew: saved.status === 'downloaded' });
+    await folder.record(path, { sha256: saved.sha256, etag });
     return { result: { envelopeId, what, key, path, ...saved, error: null }, seal };
   } catch (error) {
     if (signal?.aborted) throw error;

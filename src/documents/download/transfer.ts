@@ -29,10 +29,9 @@ export interface TransferOptions {
   progress?: TransferProgress | undefined;
 }
 
-/** The progress of transfers, which each of them adds to: objects with known length, their total length, and received bytes. */
+/** The progress of transfers, which each of them adds to. */
 export interface TransferProgress {
-  begun: number;
-  expected: number;
+  /** The number of bytes received. */
   bytes: number;
 }
 
@@ -75,6 +74,7 @@ class Transfer {
   readonly #key: string;
   readonly #sink: Sink;
   readonly #options: TransferOptions;
+  readonly #progress: TransferProgress;
   /** The object whose bytes the sink has. */
   #begun: Begun | undefined;
   /** Whether the bytes came over more than one connection, so that they may be of two objects with the same ETag. */
@@ -89,7 +89,8 @@ class Transfer {
     this.#options = options;
     this.#begun = options.begun;
     this.#isJoined = options.begun !== undefined;
-    if (options.begun) addProgress(options.progress, options.begun.facts.size ?? 0, sink.length);
+    this.#progress = options.progress ?? { bytes: 0 };
+    if (options.begun) this.#progress.bytes += sink.length;
   }
 
   /** Transfers over one connection. Returns the object once the sink has all of it, and undefined to start over. */
@@ -113,7 +114,6 @@ class Transfer {
   #begin(object: OpenedObject): Begun {
     if (this.#begun !== undefined) return this.#begun;
     refuseUnproven(object, this.#key);
-    addProgress(this.#options.progress, object.facts.size ?? 0, 0);
     this.#begun = { facts: object.facts, digest: new Digest(this.#key, object.facts) };
     return this.#begun;
   }
@@ -123,7 +123,7 @@ class Transfer {
     for await (const chunk of object.body) {
       digest.update(chunk);
       await this.#sink.write(chunk);
-      addProgress(this.#options.progress, 0, chunk.byteLength);
+      this.#progress.bytes += chunk.byteLength;
     }
     if (size !== undefined && this.#sink.length < size) throw new Error('the connection was closed early');
   }
@@ -149,7 +149,7 @@ class Transfer {
     if (this.#sink.restart === undefined && this.#sink.length > 0)
       throw corrupt(this.#key, 'it changed during the download, after its first bytes were written');
     if (++this.#restarts > MAX_RESTARTS) throw error;
-    addProgress(this.#options.progress, -(this.#begun?.facts.size ?? 0), -this.#sink.length);
+    this.#progress.bytes -= this.#sink.length;
     this.#sink.restart?.();
     this.#begun = undefined;
     this.#isJoined = false;
@@ -176,14 +176,6 @@ function continues(object: OpenedObject, length: number, facts: ObjectFacts | un
 
 function isSame({ facts }: OpenedObject, { etag, size }: ObjectFacts): boolean {
   return facts.etag === etag && facts.size === size;
-}
-
-/** Adds an object of this size, and received bytes; both are negative for bytes that were discarded. */
-function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
-  if (progress === undefined) return;
-  progress.begun += Math.sign(size);
-  progress.expected += size;
-  progress.bytes += received;
 }
 
 /** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */

@@ -1,3 +1,4 @@
+import { command } from '../../kernel/text/shell-words.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 import { html } from '../../pages/html.ts';
 import { servedPage } from '../../pages/layout.ts';
@@ -26,7 +27,7 @@ export function inspectorPage(listensAt: string): string {
 <div class="empty quiet" id="empty">
 <h3>Waiting for the first delivery</h3>
 <p>Use the address above as <code>--webhook-url</code> when you create an envelope, or send a test webhook:</p>
-<pre><code>esign events trigger completed --to ${listensAt} --secret-file FILE</code></pre>
+<pre><code>${command('events', 'trigger', 'completed', '--to', listensAt, '--secret-file', 'FILE')}</code></pre>
 </div>
 </section>
 <section class="detail" id="detail" tabindex="-1" aria-label="Opened delivery"></section>
