@@ -89,7 +89,7 @@ function applySettings(next: Profile, { index, pin, sealedPart }: ProfileChanges
 }
 
 /** Parses a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
-function readFingerprint(text: string): string {
+export function readFingerprint(text: string): string {
   const fingerprint = text.replaceAll(':', '').toLowerCase();
   if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
   throw new UsageError('A fingerprint has 64 hexadecimal digits: the SHA-256 of a certificate.', {

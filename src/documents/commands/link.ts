@@ -47,7 +47,7 @@ export default class DocumentsLink extends EsignCommand {
         await bucket.head(key, context.interrupt.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
-      { show: ({ url }) => `${url}\n`, secret: true },
+      ({ url }) => `${url}\n`,
       context,
     );
     if (!context.terminal.json)

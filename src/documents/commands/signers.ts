@@ -1,5 +1,5 @@
-import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
+import { readFingerprint } from '../../profiles/edit.ts';
 import { pinOf } from '../../profiles/resolve.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import type { Session } from '../../session/session.ts';
@@ -47,18 +47,9 @@ export async function readKnownSigners(
   return {
     authorities: trust === undefined ? [] : await readAuthorities(trust),
     pin: pinOf(settings),
-    sealedBy: sealedBy.map(wholeFingerprint),
+    sealedBy: sealedBy.map(readFingerprint),
     acceptsExtended: settings.profile?.sealedPart === true,
   };
-}
-
-/** Parses a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
-function wholeFingerprint(text: string): string {
-  const fingerprint = text.replaceAll(':', '').toLowerCase();
-  if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
-  throw new UsageError('A fingerprint has 64 hexadecimal digits: the SHA-256 of a certificate.', {
-    hint: '`esign documents verify FILE --json` shows it as seal.fingerprint.',
-  });
 }
 
 interface SignerFlags {

@@ -10,13 +10,13 @@ import type { Bucket } from '../bucket/bucket.ts';
 const CONCURRENCY = 8;
 
 /**
- * Sends a request to the bucket for each key and prints the responses in order. If there is only one key, throws its error. `secret`: whether
- * the responses are secrets that the user asked for.
+ * Sends a request to the bucket for each key and prints the responses in order, which are secrets that the user asked for. If there is only
+ * one key, throws its error.
  */
 export async function forEachKey<T>(
   keys: Ids,
   ask: (bucket: Bucket, key: string) => Promise<T>,
-  { show, secret = false }: { show: (response: T) => string; secret?: boolean },
+  show: (response: T) => string,
   context: Context,
 ): Promise<void> {
   const bucket = await context.session.bucket();
@@ -25,11 +25,11 @@ export async function forEachKey<T>(
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {
-      const out = secret ? context.terminal : context.terminal.hidingSecrets();
       const response = await responseOf(only);
-      return await (context.terminal.json ? writeJson(response, out) : out.out(show(response)));
+      const { terminal } = context;
+      return await (terminal.json ? writeJson(response, terminal) : terminal.out(show(response)));
     }
-    const batch = new Batch(context, { secret });
+    const batch = new Batch(context, { secret: true });
     const attempt = (key: string): Promise<ItemResult> =>
       responseOf(key).then(
         (response) => ({ json: response, text: show(response) }),
