@@ -210,7 +210,7 @@ describe('the envelopes of a run', () => {
   });
 });
 
-it('remind --all reminds about every open envelope of the account, and succeeds if there is none', async () => {
+it('remind --all reminds about every open envelope of the account, and succeeds without any', async () => {
   const other = new Home();
   await other.sandbox();
   const none = await other.run`envelopes remind --all --yes`;
