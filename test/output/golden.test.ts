@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { RunSummary } from '../../src/bulk/run-list.ts';
+import { renderVerified } from '../../src/documents/commands/download-lines.ts';
 import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
 import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
+import { logList } from '../../src/log/commands/log.ts';
+import type { LogEntry } from '../../src/log/log-entry.ts';
 import { type ListView, writeList } from '../../src/output/print-list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -162,6 +165,20 @@ const settings = publicSettings(
   ),
   '/home/ada/.config/esign/profiles.json',
 );
+const entry: LogEntry = {
+  id: 'write_1',
+  at: '2026-11-21T08:59:00Z',
+  user: 'ada.lovelace',
+  profile: 'acme',
+  baseUrl: profile.profile.baseUrl,
+  command: 'envelopes create',
+  effect: 'writes',
+  requestId: 'order-4711',
+  envelopeIds: ['env_085994b08deaa0744d20'],
+  outcome: 'done',
+  error: null,
+};
+
 function terminalOf(columns: number): Terminal & { written: string } {
   const terminal = {
     written: '',
@@ -230,6 +247,12 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
   template: (columns) =>
     renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
+  log: (columns) => listed([entry, { ...entry, profile: 'sandbox' }], logList(now), columns),
+  verified: (columns) =>
+    (['ok', 'unlisted'] as const)
+      .map((list) => ({ path: `${list}.txt`, sha256: 'a4f4c3', list, seal: null, error: null }))
+      .map((file) => renderVerified(file, terminalOf(columns)))
+      .join(''),
   'run-list': (columns) => listed([run, { ...run, state: 'finished' }], RUN_LIST, columns),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),

@@ -20,7 +20,10 @@ export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSea
   return `${withHangingIndent(head, ` ${sum}`, terminal)}\n`;
 }
 
-/** Renders a checked file as a line. In a pipe, it is tab-separated: list, path, sha256, seal, coverage, trust, sealed by. */
+/**
+ * Renders a checked file as a line, marked with `–` if neither a list nor a seal covers it. In a pipe, it is tab-separated: list,
+ * path, sha256, seal, coverage, trust, sealed by.
+ */
 export function renderVerified({ list, path, sha256, seal }: VerifiedFile, terminal: Terminal): string {
   if (!terminal.outIsTty) {
     const { state = '', coverage, trust, subject } = seal ?? {};
@@ -31,7 +34,9 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
     ...(list === 'unlisted' ? ['not in SHA256SUMS'] : []),
     ...(seal === null ? [] : [safeLine(sealInWords(seal))]),
   ].join('  ');
-  const head = `${terminal.style('green', '✓')} ${safeLine(path ?? '')}`;
+  const isUnproven = list === 'unlisted' && (seal === null || seal.state === 'unsigned');
+  const mark = isUnproven ? terminal.style('dim', '–') : terminal.style('green', '✓');
+  const head = `${mark} ${safeLine(path ?? '')}`;
   return `${facts === '' ? head : withHangingIndent(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
 }
 

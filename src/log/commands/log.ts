@@ -31,7 +31,7 @@ export default class Log extends EsignCommand {
   }
 }
 
-function logList(now: number): ListView<LogEntry> {
+export function logList(now: number): ListView<LogEntry> {
   return {
     id: ({ id }) => id,
     empty: 'No log entries found.',
@@ -56,9 +56,9 @@ function logList(now: number): ListView<LogEntry> {
         value: ({ outcome, error }) => (error === null ? outcome : `${outcome}: ${error}`),
         fixed: true,
       },
-      { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf, fixed: true },
-      { key: 'profile' },
-      { key: 'user' },
+      { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf },
+      { key: 'profile', extra: true },
+      { key: 'user', extra: true },
     ],
   };
 }
