@@ -149,7 +149,7 @@ export function durationFlag(helpValue: string, description: string, least?: num
 }
 
 /** Durations separated by commas, such as 3d,7d,12d. Its value is in ms. */
-export const stepsFlag = Flags.custom<number[]>({
+export const durationsFlag = Flags.custom<number[]>({
   parse: (text, _context, { name }) =>
     Promise.resolve(text.split(',').map((one) => readDuration(one, `--${name}`, 1))),
 });

@@ -124,7 +124,7 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
   yield {
     title: 'Start the complete service on this machine',
     command: 'esign sandbox start --ephemeral',
-    outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for the documents.`],
+    outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for documents.`],
   };
   return sandbox;
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../kernel/duration.ts';
 
 /** How far back a report goes by default, in ms. */
-export const REPORT_MS = 90 * DAY_MS;
+export const DEFAULT_PERIOD_MS = 90 * DAY_MS;
 
 /** Turns that finished longer ago than this (ms) don't count toward the usual time. */
 export const HISTORY_MS = 180 * DAY_MS;

@@ -49,7 +49,7 @@ export interface TemplateRecord {
 }
 
 /** The limits of a drawing: its range on either axis, and the number of strokes and points. */
-export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
+export const DRAWING_LIMITS = { range: 1_000, strokes: 120, points: 3_000 } as const;
 
 /** A drawing: strokes as integers x, y, x, y … from the pad's top left corner. The pad is as wide as the range; y has the same unit. */
 export type Drawing = readonly (readonly number[])[];

@@ -132,7 +132,7 @@ describe('retries', () => {
     expect((await run('GET', [limited(), limited()])).slept).toEqual([250, 375]);
   });
 
-  it('never wait less than a moment, even if the reset has passed', async () => {
+  it('wait at least 250 ms, even if the reset has passed', async () => {
     expect((await run('GET', [limited(fakeClock().now() - 60_000)])).slept).toEqual([250]);
   });
 

@@ -88,7 +88,7 @@ it.each([
   ['email;name\nann@example.com;\u00a0"Lee; Ann"\n', 'there is a space before a quote'],
   ['email,name\n"ann@example.com" ,Ann\n', 'there is a space or text after a closing quote'],
   ['email,name\nann@example.com,Ann "the" Lee\n', 'there is a quote inside a cell'],
-])('says what is wrong with the quotes of %j', async (text, what) => {
+])('reports what is wrong with the quotes of %j', async (text, what) => {
   expect(await problems(text)).toEqual([expect.stringContaining(what)]);
 });
 

@@ -50,7 +50,7 @@ describe('the states of signers', () => {
     expect(states(envelope)).toEqual(expected);
   });
 
-  it('show a replaced envelope, except for those who had signed it', () => {
+  it('are `replaced` for a replaced envelope, except for signers who had signed it', () => {
     const envelope = { status: 'CANCELLED', signers: [signed(1), asked(2)] };
     expect(states(envelope, true)).toEqual(['signed', 'replaced']);
     expect(states({ ...envelope, status: 'EXPIRED' }, true)).toEqual(['signed', 'replaced']);

@@ -124,6 +124,7 @@ describe('the report of an error', () => {
     expect(reportOf(error)).toMatchObject({ hint: 'Its signers are a@b.c.', next: [] });
     const forged = new ServiceError('INVALID_STATE', 'no\nRun `rm -rf .`', { status: 400 });
     expect(errorText(forged, plain)).toMatch(/^Error: no⏎Run `rm -rf \.` \(INVALID_STATE\)\n/);
+    expect(errorText(new UsageError('one\ntwo'), plain)).toBe('Error: one\ntwo\n');
   });
 
   it('contains no part of a secret that would be at the end of a line', () => {

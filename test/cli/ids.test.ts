@@ -44,7 +44,7 @@ describe('IDs', () => {
     expect(notices).toEqual([]);
   });
 
-  it('may be missing on stdin, which is shown', async () => {
+  it('may be missing on stdin, with a notice', async () => {
     expect(await readIds(['-'], 'envelope ID', terminal, Readable.from([]))).toEqual({
       ids: [],
       stream: true,

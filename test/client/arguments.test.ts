@@ -86,7 +86,7 @@ describe('a call with invalid arguments', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('sends nothing for a template either', async () => {
+  it('sends no request for a template, either', async () => {
     await expect(Reflect.apply(esign.templates.get, undefined, ['tmpl_1', { signal: 5 }])).rejects.toThrow(
       UsageError,
     );

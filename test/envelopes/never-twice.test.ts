@@ -140,7 +140,7 @@ describe('a request ID', () => {
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
-  it('is awaited after a kill between the request and its response, by either clock', async () => {
+  it('is searched for until it must be listed, after a kill between the request and its response', async () => {
     const on = await start({ listLagMs: 55_000 });
     const memory = new LogFolder(logFolder(join(folder, 'one')), clock);
     // Killed before it could record the outcome of the request.

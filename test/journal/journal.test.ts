@@ -135,7 +135,7 @@ describe('a journal', () => {
     );
   });
 
-  it('is refused with its line, or counted, by option, when it is damaged in the middle', async () => {
+  it('refuses a damaged line in the middle by its number, or only counts it if asked to', async () => {
     const one = await written(some(3));
     const lines = (await readFile(one.path, 'utf8')).split('\n');
     lines[2] = String(lines[2]).replace('ü', 'u');

@@ -102,7 +102,7 @@ describe('a folder', () => {
     expect(writes).toMatchObject([{ intent: { id: one.id }, state: 'done', envelopeIds: ['env_9'] }]);
   });
 
-  it('takes another attempt of a write as its last intent', async () => {
+  it('moves an intent to the end when its write is attempted again', async () => {
     const log = new LogFolder(folder, november);
     const [first, second] = [intent('k'.repeat(24)), intent('k'.repeat(24))];
     await log.append([first, second, first]);

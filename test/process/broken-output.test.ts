@@ -150,4 +150,14 @@ describe.skipIf(!canMount)('a full disk for the state', { tags: ['full'] }, () =
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining('disk is full')]);
     expect(await envelopes()).toEqual(before);
   });
+
+  it('counts no rows of a run whose journal it stopped, because the last ones may have been sent', async () => {
+    await rm(account.path('state'), { recursive: true });
+    await mkdir(account.path('state'));
+    await writeFile(account.path('many.csv'), rowsOf(300));
+    const words = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
+    const { code, stderr } = await onSmallDisk(account, account.path('state'), 128, words);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/disk is full.*is found when it is resumed/s)]);
+    expect(stderr).not.toMatch(/envelopes? sent/);
+  });
 });

@@ -108,7 +108,7 @@ describe('a listener that is killed repeatedly under load', () => {
 });
 
 describe('forwards of a listener that was killed', () => {
-  it('are sent by the next one', async () => {
+  it('are sent by the next listener', async () => {
     const own = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
     const to = argv`--forward-to http://127.0.0.1:9/hooks`;
     const first = own.start([...LISTEN, ...to]);

@@ -157,7 +157,7 @@ describe.each(sides)('the %s with a certificate of a private authority', (name, 
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'is reached if the system trusts it, unless that is off',
+    'is trusted if the system trusts the authority, except with ESIGN_NO_SYSTEM_CA',
     async () => {
       expect(await run(store)).toMatchObject({ code: 0, stderr: '' });
       const error = reportedError(await run({ ...store, ESIGN_NO_SYSTEM_CA: '1' }));

@@ -195,7 +195,7 @@ describe('progress and color', () => {
   it.each([
     [{ NO_COLOR: '1' }, false],
     [{}, true],
-  ])('is used in prompts as elsewhere: %j', async (env, isThere) => {
+  ])('is used in prompts, too, with %j: %j', async (env, isThere) => {
     const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], { ...account.env, ...env });
     await screen.shows('? Signer:');
     screen.type('\u0003');

@@ -111,7 +111,7 @@ it('says once what every row lacks, and shows all problems in one round', async 
   ]);
 });
 
-it('uses other columns for nothing, and says how to send them or leave them out', async () => {
+it('ignores other columns, and shows how to send them or leave them out', async () => {
   await given('rows.csv', 'E-mail,Full name,Comment\nada@example.com,Ada,call first\n');
   const run = await home.run`bulk create rows.csv --template tmpl_nda --json`;
   expect([run.code, jsonLines(run.stderr)]).toEqual([

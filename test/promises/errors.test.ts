@@ -343,7 +343,7 @@ describe('a usage error', () => {
     ]);
   });
 
-  it('is stdin that two flags would read', async () => {
+  it('is returned if two flags would read stdin', async () => {
     const create = 'envelopes create --template tmpl_nda --signers-file - --message-file - --send --json';
     const run = await home.run(create.split(' '), { input: '[{"email":"ada@example.com","name":"Ada"}]' });
     expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });

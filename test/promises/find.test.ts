@@ -109,7 +109,7 @@ describe('a result', () => {
   beforeAll(setUp);
   afterAll(tearDown);
 
-  it('is never older than the question, unless --cached shows its age', async () => {
+  it('is up to date, except with --cached, which shows its age', async () => {
     await find('1379');
     await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');

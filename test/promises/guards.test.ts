@@ -274,6 +274,13 @@ describe('a confirmation by name', () => {
     expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
   });
 
+  it('is not required for the first row of a list', async () => {
+    const create = ['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1', '--send', '--yes'];
+    expect(await refused(create)).toBe('CONFIRMATION_REQUIRED');
+    expect((await home.run([...create, '--first', '1', '--dry-run'])).stderr).not.toContain('--confirm');
+    expect((await home.run([...create, '--dry-run'])).stderr).toContain('--confirm');
+  });
+
   it('is also required for a create with --yes', async () => {
     const both = ['--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@example.com>'];
     const create = ['envelopes', 'create', '--template', 'tmpl_1', ...both, '--send', '--yes'];

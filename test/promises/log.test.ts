@@ -57,7 +57,7 @@ describe('the log of writes', () => {
     expect([entry?.envelopeIds].flat().sort()).toEqual(ids.sort());
   });
 
-  it('shows with each part of a run only the envelopes of that part', async () => {
+  it('shows only its own envelopes for each part of a run', async () => {
     await writeFile(home.path('rows.csv'), 'email\nx@b.cd\n');
     await home.run`bulk create rows.csv --template tmpl_nda --send --yes`;
     await writeFile(home.path('rows.csv'), 'email\nx@b.cd\ny@b.cd\nz@b.cd\n');

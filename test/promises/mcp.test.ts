@@ -283,7 +283,7 @@ describe('a careless service', () => {
     ['cancel', { id: 'env_1', dryRun: true }],
   ];
 
-  it('gets no secret and no link into a result, and its instructions are marked as data', async () => {
+  it('puts no secret or link into a result, and its instructions are marked as data', async () => {
     const service = await carelessService();
     const assistant = await Assistant.start(home, ['--allow-write'], { env: service.env });
     for (const [name, args] of calls) {

@@ -79,7 +79,7 @@ describe('late on a terminal', () => {
 
 describe('a run that does not exist', () => {
   it.each([[['envelopes', 'list']], [['find', 'kat']], [['late']]])(
-    'is an empty list as a filter of %j',
+    'matches no envelopes as a filter of %j',
     async (words) => {
       expect(await home.json([...words, '--run', 'nope'])).toEqual([]);
     },

@@ -123,7 +123,7 @@ describe('profiles add', () => {
 });
 
 describe('a key command', () => {
-  it('is shown without the key that it may contain', async () => {
+  it('is shown with any key in it hidden', async () => {
     const command = ['--base-url', sandbox.baseUrl, '--api-key-command', `echo ${sandbox.apiKey}`];
     const shown = [
       await home.run(['profiles', 'add', 'echoed', ...command]),

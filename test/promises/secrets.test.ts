@@ -142,7 +142,7 @@ describe('the secrets of a working account', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'of AWS reach the key command, as a secret store needs them, and the webhook secret does not',
+    'reach the key command only if they are for AWS; the webhook secret does not',
     async () => {
       const seen = account.path('seen');
       const base = 'profiles add keyed --base-url http://127.0.0.1:9 --no-verify --api-key-command'.split(

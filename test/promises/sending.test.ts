@@ -40,7 +40,7 @@ async function runOf(rows: number, ...flags: string[]) {
 }
 
 describe('one envelope', () => {
-  it('is sent, reminded, and canceled, and printed as it is then', async () => {
+  it('is sent, reminded, and canceled, and printed with its new status', async () => {
     const id = await create();
     expect(await home.object`envelopes send ${id}`).toMatchObject({ id, status: 'SENT' });
     expect(await home.object`envelopes remind ${id}`).toMatchObject({ id, status: 'SENT' });
@@ -210,7 +210,7 @@ describe('the envelopes of a run', () => {
   });
 });
 
-it('remind --all reminds about every open envelope of the account, and is content with none', async () => {
+it('remind --all reminds about every open envelope of the account, and succeeds without any', async () => {
   const other = new Home();
   await other.sandbox();
   const none = await other.run`envelopes remind --all --yes`;

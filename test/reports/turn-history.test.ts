@@ -42,7 +42,7 @@ describe('percentile', () => {
     [[100, 200, 300, 400], 85, 355],
     [[1, 2, 3], 100, 3],
     [[1, 2, 3], 0, 1],
-  ])('returns for %j at %d: %j', (sorted, percent, expected) => {
+  ])('of %j at %d is %j', (sorted, percent, expected) => {
     expect(percentile(sorted, percent)).toBe(expected);
   });
 });

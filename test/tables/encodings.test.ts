@@ -24,7 +24,7 @@ const single = (encoding: string, content: string) => Buffer.from(createSingleby
 const multi = (encoding: string, content: string) => Buffer.from(createMultibyteEncoder(encoding)(content));
 
 describe('a text file', () => {
-  it('is decoded as windows-1252 by each of its labels, with the punctuation of Windows', async () => {
+  it('is decoded as windows-1252 for each of its labels, including curly quotes and the euro sign', async () => {
     const bytes = Buffer.from([0x80, 0x92, 0x93, 0x94, 0x85, 0x8a, 0xfc, 0x0d, 0x0a]);
     for (const label of ['windows-1252', 'CP1252', 'latin1', 'iso-8859-1', 'us-ascii'])
       expect(await text(bytes, label)).toEqual({ text: '€’“”…Šü\n', encoding: 'windows-1252' });

@@ -130,8 +130,8 @@ export function attentionText(
   const waiting = waitingPeople(lines, now);
   const hidden = Math.max(0, problems.length - MAX_PROBLEMS) + Math.max(0, waiting.length - MAX_WAITING);
   return [
-    block('Needs you', problems.slice(0, MAX_PROBLEMS), terminal),
-    block('Waiting longest', waiting.slice(0, MAX_WAITING), terminal),
+    block('Needs you', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
+    block('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
     hidden > 0 ? `… and ${grouped(hidden)} more: ${command('bulk', 'status', run, '--all')}\n` : '',
     waiting.length > 0
       ? `\nRemind the late ones:\n  ${command('late', '--run', run, '-q')} | ${command('envelopes', 'remind', '-')}\n`
@@ -173,14 +173,14 @@ function placeOf({ line, row, name, email, envelopeId }: StatusLine): Omit<Atten
   return { line: String(line ?? row ?? ''), person: name || email || '', envelopeId: envelopeId ?? '' };
 }
 
-function block(title: string, rows: readonly Attention[], terminal: Terminal): string {
+function block(title: string, header: string, rows: readonly Attention[], terminal: Terminal): string {
   if (rows.length === 0) return '';
   const table = renderTable(
     rows,
     [
       { key: 'line', fixed: true },
       { key: 'person', least: 8 },
-      { key: 'what', least: 12 },
+      { key: 'what', header, least: 12 },
       { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
     ],
     terminal,

@@ -7,7 +7,7 @@ import { reportOf } from '../../cli/error-report.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import { EsignError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
+import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { Context } from '../../session/context.ts';
 import { requestsFor, timeByWindow } from '../estimate.ts';
@@ -141,7 +141,8 @@ function reportEnding(
   terminal: CommandTerminal,
 ): void {
   const { id } = state.head;
-  if (!terminal.json) terminal.err(endingText(state, terminal));
+  const isCounted = ending.kind !== 'stopped' || !(ending.error instanceof JournalError);
+  if (!terminal.json && isCounted) terminal.err(endingText(state, terminal));
   const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
@@ -188,7 +189,11 @@ function reportProblems(state: RunState, failed: number, isPaused: boolean): voi
 function stopped(error: Error, run: string, resume: string): Error {
   if (!(error instanceof EsignError)) return error;
   const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
-  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
+  const saved =
+    error instanceof JournalError
+      ? 'What was sent before is found when it is resumed.'
+      : 'Progress is saved.';
+  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. ${saved}`, {
     cause: error,
     hint,
     run,

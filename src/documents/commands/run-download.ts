@@ -107,7 +107,7 @@ export async function downloadAll(
     }
   } finally {
     line.stop();
-    noticeUnproven(seen, context.terminal);
+    reportMissingChecksums(seen, context.terminal);
   }
   batch.end(targets.length, 'file');
   if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
@@ -138,7 +138,7 @@ function itemOf(
 }
 
 /** Prints a notice about files for which the bucket has no hash that can be compared. */
-export function noticeUnproven(
+export function reportMissingChecksums(
   { seal, size }: { seal: number; size: number },
   terminal: CommandTerminal,
 ): void {
@@ -162,7 +162,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
   try {
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
-    noticeUnproven({ seal: 0, size: proof === undefined ? 1 : 0 }, context.terminal);
+    reportMissingChecksums({ seal: 0, size: proof === undefined ? 1 : 0 }, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {

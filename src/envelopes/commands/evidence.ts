@@ -8,7 +8,7 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { DownloadFolder, LOCK_NAME } from '../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { renderFile } from '../../documents/commands/download-lines.ts';
-import { busyNotice, noticeUnproven, waitingOf } from '../../documents/commands/run-download.ts';
+import { busyNotice, reportMissingChecksums, waitingOf } from '../../documents/commands/run-download.ts';
 import { sealSourceOf } from '../../documents/commands/signers.ts';
 import { fetchFiles } from '../../documents/download/fetch.ts';
 import { keyOf } from '../../documents/download/locate.ts';
@@ -117,7 +117,7 @@ async function fetchDocuments(
   });
   const files = await allOf(fetching);
   const by = (proof: string) => files.filter(({ result }) => result.proof === proof).length;
-  noticeUnproven({ seal: by('seal'), size: by('size') }, context.terminal);
+  reportMissingChecksums({ seal: by('seal'), size: by('size') }, context.terminal);
   // The list must not name a file whose rename isn't durable.
   await folder.flush();
   return files;

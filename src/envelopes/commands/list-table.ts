@@ -110,7 +110,7 @@ const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'me
 export function noMatches(flags: SelectionFlagValues & { search?: string | undefined }): string {
   const { search, signer } = flags;
   const others = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
-  const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
+  const without = others.length > 0 ? `leave out ${others.join(' or ')}` : undefined;
   if (search !== undefined) {
     const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
     return `No envelopes match "${search}" by ID, subject, signers, template, or metadata. To find more, ${tries}.`;

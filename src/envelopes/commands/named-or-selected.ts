@@ -59,7 +59,7 @@ function refuseMixed(words: readonly string[], { run, all }: NamingFlags, hasAll
       ? 'No envelopes specified.'
       : `Envelope IDs, \`-\` (stdin), ${hasAll ? '--run, and --all' : 'and --run'} can't be used together.`,
     {
-      hint: `Pass envelope IDs, \`-\` to read them from stdin, ${hasAll ? '--run RUN, or --all' : 'or --run RUN'}. To filter, use a pipe: \`esign envelopes list --status SENT -q\`.`,
+      hint: `Pass envelope IDs, \`-\` to read them from stdin, ${hasAll ? '--run RUN, or --all' : 'or --run RUN'}. To find IDs, run \`esign envelopes list\`; with -q, it prints them for a pipe.`,
     },
   );
 }

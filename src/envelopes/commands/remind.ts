@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmFlag, dryRunFlag, durationFlag, stepsFlag, textFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, durationFlag, durationsFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-reminders.ts';
@@ -15,7 +15,7 @@ import { showDryRun } from './show-dry-run.ts';
 export const remindFlags = {
   signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
   'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
-  at: stepsFlag({
+  at: durationsFlag({
     description:
       'remind a signer once at each of these times after the turn began; for a job that runs every hour',
     helpValue: '3d,7d,12d',

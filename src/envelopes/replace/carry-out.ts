@@ -110,7 +110,14 @@ async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext):
   const requestId = replacementId(old.id);
   // An earlier draft that was canceled emailed nobody, so it doesn't count.
   const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
-  const created = await createEnvelope(client, createBody(input, requestId), options);
+  const created = await createEnvelope(client, createBody(input, requestId), options).catch(
+    async (error: unknown) => {
+      if (!(error instanceof RequestIdUsedError)) throw error;
+      // Another process may have replaced it with other signers in the meantime.
+      const [other] = await replacementsOf(client, old, { signal });
+      throw other === undefined ? error : alreadyReplacedError(old, other);
+    },
+  );
   refuseUnrelated(created, old, requestId);
   // The request ID stands for template and signers; the other process may have set other texts.
   if (created.by === 'earlier' && !isSameEnvelope(await whole(client, created.envelope, signal), input))

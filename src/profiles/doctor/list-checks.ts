@@ -40,7 +40,7 @@ function orderOf(envelopes: readonly Record<string, unknown>[]): string {
   );
   const isSorted = (sign: 1 | -1) =>
     times.every((time, index) => index === 0 || sign * time >= sign * (times[index - 1] ?? Number.NaN));
-  if (times.length < 2) return 'order unknown';
+  if (times.length < 2) return 'order unknown (fewer than two envelopes)';
   if (isSorted(-1)) return 'newest first';
   return isSorted(1) ? 'oldest first' : 'no order';
 }

@@ -51,7 +51,7 @@ export class EmailTally {
     const total = count === undefined ? undefined : this.#count + count;
     if (maxEmails !== null && (total === undefined || total > maxEmails.value))
       throw tooMany(total, maxEmails, guards);
-    this.#count += count ?? 0;
+    this.#count += count ?? 2;
     if (count === 0) return;
     for (const address of to ?? []) this.#people.add(comparableAddress(address) ?? address);
     // If recipients can't be read, each may be a different person.
@@ -61,7 +61,7 @@ export class EmailTally {
 
   /** True if more than one person is emailed. */
   get emailsSeveral(): boolean {
-    return this.#people.size > 1;
+    return this.#people.size > 1 && this.#count > 1;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
 import { measure } from '../summarize.ts';
-import { REPORT_MS } from '../usual-times.ts';
+import { DEFAULT_PERIOD_MS } from '../usual-times.ts';
 import { withCommands } from './report-attention.ts';
 
 /** The first and the last moment of a month in UTC, in ms. */
@@ -34,5 +34,5 @@ export async function readReport({ selection, flags, by }: Wanted, context: Cont
 function periodOf({ createdAfter, createdBefore, run }: Selection, now: number) {
   const until = createdBefore?.(now) ?? null;
   if (createdAfter !== undefined) return { since: createdAfter(now), until };
-  return { since: run === undefined ? (until ?? now) - REPORT_MS : null, until };
+  return { since: run === undefined ? (until ?? now) - DEFAULT_PERIOD_MS : null, until };
 }

@@ -1,4 +1,10 @@
-import { DRAWING, type Drawing, type EnvelopeRecord, type FieldRecord, type SignerRecord } from '../model.ts';
+import {
+  DRAWING_LIMITS,
+  type Drawing,
+  type EnvelopeRecord,
+  type FieldRecord,
+  type SignerRecord,
+} from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isDate, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
@@ -12,7 +18,7 @@ export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: S
 }
 
 /** Returns the prefilled values: the signing date, the initials, and a printed name. Signatures are left to the signer. */
-export function prefilled(
+export function prefilledValues(
   fields: readonly FieldRecord[],
   signer: SignerRecord,
   now: number,
@@ -97,7 +103,7 @@ function placeOf({ label, page }: FieldRecord): string {
 const POINT = String.raw`\d{1,4},\d{1,4}`;
 const TEXT = new RegExp(`^${POINT}(?:[ ;]${POINT})*$`);
 /** The maximum length of the text, with four digits per coordinate and separators. */
-const MAX_LENGTH = DRAWING.points * '1000,1000 '.length;
+const MAX_LENGTH = DRAWING_LIMITS.points * '1000,1000 '.length;
 
 /**
  * Parses a drawing as posted by a form: points `x,y` separated by spaces, strokes separated by semicolons. Returns undefined for any other
@@ -107,6 +113,8 @@ function readDrawing(text: string): Drawing | undefined {
   if (text.length > MAX_LENGTH || !TEXT.test(text)) return undefined;
   const strokes = text.split(';').map((stroke) => stroke.split(/[ ,]/).map(Number));
   const points = strokes.reduce((sum, stroke) => sum + stroke.length / 2, 0);
-  if (strokes.length > DRAWING.strokes || points > DRAWING.points) return undefined;
-  return strokes.every((stroke) => stroke.every((value) => value <= DRAWING.range)) ? strokes : undefined;
+  if (strokes.length > DRAWING_LIMITS.strokes || points > DRAWING_LIMITS.points) return undefined;
+  return strokes.every((stroke) => stroke.every((value) => value <= DRAWING_LIMITS.range))
+    ? strokes
+    : undefined;
 }

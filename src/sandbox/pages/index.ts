@@ -6,7 +6,7 @@ import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
-import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
+import { fieldsFor, type Posted, prefilledValues, readPosted } from './entries.ts';
 import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound, readForm } from './guard.ts';
 import { page } from './layout.ts';
 import { recordPages, sendDocument } from './records.ts';
@@ -83,7 +83,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
 /** Responds with the form, either as first opened or with the rejected input. */
 function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, refused?: Posted) {
   const fields = fieldsFor(options.store.state, envelope, signer);
-  const values = prefilled(fields, signer, options.clock.now());
+  const values = prefilledValues(fields, signer, options.clock.now());
   const { problems = [], ...filled } = refused ?? { values, drawn: {}, consent: false };
   const body = signingPage({ envelope, signer, fields, ...filled, problems });
   return page(c, {

@@ -5,6 +5,7 @@ import { dryRunFlag, textFlag } from '../../cli/flags.ts';
 import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
+import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { DRILL_CHECKS } from '../drill/checks.ts';
@@ -66,5 +67,6 @@ function drillLine(result: CheckResult, terminal: Terminal): string {
   }
   const mark = ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
   const did = `${finding ?? describeResponse({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
-  return `${mark} ${check.padEnd(NAME_WIDTH)} ${safeLine(did)}  ${terminal.style('dim', `${ms} ms`)}\n`;
+  const text = indented(`${safeLine(did)}  ${ms} ms`, NAME_WIDTH + 3, terminal);
+  return `${mark} ${check.padEnd(NAME_WIDTH)} ${text}\n`;
 }

@@ -1,4 +1,4 @@
-import { dropOldest } from '../../kernel/bounded.ts';
+import { dropOldest } from '../../kernel/drop-oldest.ts';
 import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 
 /** Remembers the IDs of accepted deliveries, to recognize repeats. */

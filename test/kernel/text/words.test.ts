@@ -36,7 +36,7 @@ describe('words matched by prefix', () => {
     expect(fits(question, text)).toBe(false);
   });
 
-  it('may be in different texts', () => {
+  it('may each be in a different text', () => {
     expect(fits('lukasz 1377', 'Contract 1377', 'Łukasz Řehoř')).toBe(true);
     expect(fits('lukasz 1378', 'Contract 1377', 'Łukasz Řehoř')).toBe(false);
   });

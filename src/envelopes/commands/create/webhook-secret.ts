@@ -91,7 +91,7 @@ export async function storedSecretOf(
 }
 
 /** Links a stored secret to its envelope, if an earlier run was interrupted before that. */
-export async function bindSecret(
+export async function linkSecretToEnvelope(
   { id, webhookUrl, metadata }: Envelope,
   context: SecretContext,
 ): Promise<void> {

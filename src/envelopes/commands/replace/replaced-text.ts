@@ -31,7 +31,7 @@ export function notesOn(
   const names = signers.flatMap(({ after, keepsName, nameIsAddress }) => {
     if (after === undefined) return [];
     if (keepsName)
-      return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
+      return `${after.email} keeps the name ${after.name}. To change it, pass 'NAME <${after.email}>'.`;
     return nameIsAddress
       ? `${after.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${after.email}>'.`
       : [];
@@ -95,7 +95,7 @@ function party(signer: Signer | SignerInput): string {
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
   const lines = {
-    make: 'Create a draft replacement. This uses one more envelope from your monthly quota.',
+    make: 'Create a draft replacement (one more envelope from your monthly quota).',
     cancel: `Cancel ${old.id}.`,
     send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
   };

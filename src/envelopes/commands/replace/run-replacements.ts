@@ -16,7 +16,7 @@ import {
   type ReplaceRequest,
 } from '../../replace/plan-replacement.ts';
 import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
-import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
+import { linkSecretToEnvelope, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';
@@ -106,7 +106,7 @@ async function confirmAndReplace(
 ): Promise<ReplaceResult> {
   const { old, made, steps } = plan;
   const { request, flags, client, memory } = work;
-  if (made) await bindSecret(made, context);
+  if (made) await linkSecretToEnvelope(made, context);
   if (made && steps.length === 0) {
     context.terminal.notice(alreadyReplacedText(old, made));
     return { old, new: made };

@@ -1,4 +1,4 @@
-import { DRAWING, type Drawing } from '../../model.ts';
+import { DRAWING_LIMITS, type Drawing } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import { type Box, COLORS } from './pen.ts';
 
@@ -20,7 +20,7 @@ export function drawInk(sheet: Sheet, drawing: Drawing, area: Box): void {
   const scale = Math.min(
     inner.width / Math.max(1, right - left),
     inner.height / Math.max(1, bottom - top),
-    (2 * area.width) / DRAWING.range,
+    (2 * area.width) / DRAWING_LIMITS.range,
   );
   const dx = area.x + PEN.most / 2 - left * scale;
   const dy = area.y + (area.height - (bottom - top) * scale) / 2 - top * scale;
