@@ -193,10 +193,8 @@ describe('a run that was killed', () => {
     const { service } = runs;
     service.behavior = { forgets: true, create: (number) => (number === 2 ? 'lose' : undefined) };
     const id = await runs.begin(3, 'two-step');
-    expect((await runs.work(id)).ending).toMatchObject({
-      kind: 'stopped',
-      error: { code: 'UNKNOWN_OUTCOME', message: expect.stringContaining('does not return the metadata') },
-    });
+    const { ending } = await runs.work(id);
+    expect(ending.kind === 'stopped' && ending.error.message).toMatch(/does not return the metadata/);
     expect(service.counts.creates).toBe(3);
   });
 
