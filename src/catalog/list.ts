@@ -112,6 +112,10 @@ export interface MarkedEnvelopesOptions {
   since?: (() => number) | undefined;
   /** Envelopes that were already read. The walk adds each one it reads, so that the next walk skips it. */
   known?: Set<string> | undefined;
+  /** Envelopes that have markers. If the list shows one of them without, it may leave out the markers of any envelope. */
+  marked?: { has: (id: string) => boolean } | undefined;
+  /** Yields only the envelopes whose markers the list shows. */
+  isListOnly?: boolean | undefined;
   /** Counts what was read: all envelopes, and those with a marker. Without any marker, the service may show none. */
   evidence?: { items: number; marked: number } | undefined;
 }
@@ -127,7 +131,7 @@ export async function* markedEnvelopes(
   client: Client,
   walk: MarkedEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
-  const { signal, known = new Set(), evidence = { items: 0, marked: 0 } } = walk;
+  const { signal, known = new Set(), marked = new Set(), evidence = { items: 0, marked: 0 } } = walk;
   const unmarked: Pick<Envelope, 'id' | 'metadata' | 'createdAt'>[] = [];
   let listShowsMarkers = false;
   for await (const item of certainItems(client, walk)) {
@@ -139,9 +143,11 @@ export async function* markedEnvelopes(
       yield item;
     } else if (!known.has(id)) unmarked.push({ id, metadata, createdAt });
   }
-  const believedBefore = listShowsMarkers
-    ? client.serviceClock.now() - CLOCK_SLACK_MS
-    : Number.NEGATIVE_INFINITY;
+  if (walk.isListOnly) return;
+  const believedBefore =
+    listShowsMarkers && !unmarked.some(({ id }) => marked.has(id))
+      ? client.serviceClock.now() - CLOCK_SLACK_MS
+      : Number.NEGATIVE_INFINITY;
   const unknown = unmarked.filter(
     ({ metadata, createdAt }) => metadata === undefined || !(timeOf(createdAt) < believedBefore),
   );

@@ -32,6 +32,7 @@ export async function inferRoles(
   const roles = new Map<string, Set<string>>();
   const left = new Map([...templateIds].map((id) => [id, SAMPLE]));
   if (left.size === 0) return roles;
+  // A sample is enough, whichever envelopes it has.
   for await (const item of client.envelopes.list({ signal })) {
     const id = item.templateId ?? '';
     const remaining = left.get(id);

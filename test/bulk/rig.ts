@@ -40,6 +40,10 @@ export interface Behavior {
   list?: (number: number) => Exclude<Fault, 'lose'>;
   /** List items have no metadata. */
   summary?: boolean;
+  /** The list shows empty metadata for these envelopes. */
+  empty?: readonly string[];
+  /** The service doesn't keep metadata. */
+  forgets?: boolean;
   /** The service changes the case of metadata keys. */
   lowerCase?: boolean;
   /** New envelopes are listed this many ms later. */
@@ -115,14 +119,15 @@ class Service {
     const fault = this.behavior.create?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     const body = parseJson(request.body);
-    const metadata = isRecord(body) && isRecord(body.metadata) ? this.#keysOf(body.metadata) : {};
+    const metadata = isRecord(body) && isRecord(body.metadata) ? this.#kept(body.metadata) : {};
     const listedFrom = this.clock.now() + (this.behavior.lagMs ?? 0);
     const stored = this.put({ metadata, listedFrom });
     if (isRecord(body) && body.sendImmediately === true) this.mail(stored);
     return fault === 'lose' ? undefined : { status: 201, body: { data: stored } };
   }
 
-  #keysOf(metadata: Record<string, unknown>): Record<string, unknown> {
+  #kept(metadata: Record<string, unknown>): Record<string, unknown> {
+    if (this.behavior.forgets) return {};
     if (!this.behavior.lowerCase) return metadata;
     return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]));
   }
@@ -150,7 +155,10 @@ class Service {
     if (page === 1) this.counts.looks++;
     const listed = this.stored.filter(({ listedFrom }) => listedFrom <= this.clock.now()).reverse();
     const items = listed.slice((page - 1) * 100, page * 100);
-    const data = items.map(({ metadata, ...rest }) => (this.behavior.summary ? rest : { ...rest, metadata }));
+    const { summary, empty } = this.behavior;
+    const data = items.map(({ metadata, ...rest }) =>
+      summary ? rest : { ...rest, metadata: empty?.includes(rest.id) ? {} : metadata },
+    );
     const totalPages = Math.max(1, Math.ceil(listed.length / 100));
     return {
       status: 200,

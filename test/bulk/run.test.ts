@@ -175,6 +175,29 @@ describe('a run that was killed', () => {
     expect(service.statuses()).toEqual({ SENT: 3, DRAFT: 1 });
   });
 
+  it('finds a draft whose metadata the list leaves out, although it shows that of others', async () => {
+    const { service } = runs;
+    service.behavior = { empty: ['env_1', 'env_2'] };
+    const entries: RunEntry[] = [announced(2), { type: 'created', row: 1, id: 'env_1' }];
+    const id = await runs.begin(2, 'two-step', { entries });
+    const createdAt = new Date(service.clock.now() - 3_600_000).toISOString();
+    service.put({ metadata: marks(id, 1), createdAt });
+    service.put({ metadata: marks(id, 2), createdAt });
+    service.put({ metadata: marks('run_other', 1), createdAt });
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect(service.mails).toEqual(once(2));
+    expect(service.statuses()).toEqual({ SENT: 2, DRAFT: 1, CANCELLED: 1 });
+  });
+
+  it('stops without creating a row again if the service does not keep metadata', async () => {
+    const { service } = runs;
+    service.behavior = { forgets: true, create: (number) => (number === 2 ? 'lose' : undefined) };
+    const id = await runs.begin(3, 'two-step');
+    const { ending } = await runs.work(id);
+    expect(ending.kind === 'stopped' && ending.error.message).toMatch(/does not return the metadata/);
+    expect(service.counts.creates).toBe(3);
+  });
+
   it('sends one of two drafts if the list showed the first one late', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });

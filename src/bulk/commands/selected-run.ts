@@ -58,6 +58,7 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
 }
 
 async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean> {
+  // The index knows them without reading each of them again.
   const { envelopes } = await searchEnvelopes({ run }, { limit: 1 }, context);
   for await (const _ of envelopes) return true;
   // A list may show empty metadata although the envelope has some.

@@ -6,7 +6,7 @@ import type { Recent, RecentKind } from './recent.ts';
 
 /** The time limit for a suggestion, in ms. Later ones aren't useful. */
 const TIMEOUT_MS = 5_000;
-/** The number of items to read: one page with the newest ones. */
+/** The number of items to read: one page with the newest ones. A suggestion needs no more. */
 const MAX_ITEMS = 100;
 
 /**

@@ -15,7 +15,10 @@ const MAX_READ_BY_ID = 12;
 /** The lengths of lists are measured again after this many polls. */
 const SURVEY_POLLS = 100;
 
-/** Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. */
+/**
+ * Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. It chooses between lists after
+ * each page and reads what they lack by ID, so it doesn't need the walk of catalog/list.ts, which reads a list to its end.
+ */
 export class EnvelopePoller {
   readonly #client: Client;
   /** The number of pages each list had when it was last read. */
