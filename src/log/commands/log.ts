@@ -56,7 +56,7 @@ export function logList(now: number): ListView<LogEntry> {
         value: ({ outcome, error }) => (error === null ? outcome : `${outcome}: ${error}`),
         fixed: true,
       },
-      { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf },
+      { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf, fixed: true },
       { key: 'profile', extra: true },
       { key: 'user', extra: true },
     ],
