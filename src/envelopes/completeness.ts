@@ -36,7 +36,7 @@ export interface Concern {
  * Splits problems into notices and what has to be confirmed. `allowMissing`: --allow-missing-roles confirms roles without a signer.
  * @throws UsageError for what the service would refuse.
  */
-export function weigh(
+export function sortProblems(
   problems: readonly EnvelopeProblem[],
   allowMissing: boolean,
 ): { notes: string[]; concerns: Concern[] } {

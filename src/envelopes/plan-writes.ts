@@ -14,7 +14,7 @@ import {
 import { nameOf } from '../kernel/text/person.ts';
 import { canBeCanceled, canBeSent, hasDeclined, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
-import { type Concern, findProblems, type KnownRoles, NO_ROLES, weigh } from './completeness.ts';
+import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './completeness.ts';
 import { whoseTurn } from './named-signer.ts';
 import { type ActionResult, cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
@@ -77,7 +77,7 @@ export function sendAction(
   const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
     const { id, status, signers } = envelope;
     if (status && !canBeSent(status)) return impossible(envelope, 'sent');
-    const { notes, concerns } = weigh(await problemsOf(envelope, means), allowMissing);
+    const { notes, concerns } = sortProblems(await problemsOf(envelope, means), allowMissing);
     return {
       kind: 'execute',
       signers: signers ?? [],

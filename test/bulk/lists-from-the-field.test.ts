@@ -92,7 +92,7 @@ it.each([
   expect(await problems(text)).toEqual([expect.stringContaining(what)]);
 });
 
-it('takes a number with zeros behind the point for a number of days, as sheets show it', async () => {
+it('accepts a number of days with zeros after the decimal point, as spreadsheets show it', async () => {
   const { rows } = await check('email,expires_in_days\nann@example.com,30.00\n');
   expect(rows[0]?.envelope.expiresInDays).toBe(30);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('believes no file in which any one bit is different', { timeout: 600_000 }, async () => {
+it('accepts no file in which one bit was flipped', { timeout: 600_000 }, async () => {
   const pdf = sealed(signers.service);
   const other = pdf.indexOf('000000');
   for (let byte = 0; byte < pdf.length; byte++) {

@@ -150,7 +150,7 @@ describe('a part file of an earlier command', () => {
     expect(await isSaved(dir, now)).toBe(true);
   });
 
-  it('that is a folder fails the file, and its connection is closed', async () => {
+  it('causes an error if it is a folder, and the connection is closed', async () => {
     const dir = newFolder();
     await mkdir(home.path(dir, 'a.pdf.part'), { recursive: true });
     await writeFile(home.path(dir, 'a.pdf'), '%PDF-');

@@ -180,7 +180,7 @@ describe('a check before anything is created', () => {
   it.each([
     ['an address twice', [TENANT, 'Ada <ADA@example.com>;role=Landlord'], ['ada@example.com', 'twice']],
     ['a role twice', [TENANT, 'Cy <cy@example.com>;role=Tenant', LANDLORD], ['cy@example.com', 'Tenant']],
-  ])('notices %s, and creates it', async (_, list, facts) => {
+  ])('prints a notice about %s, and creates the envelope', async (_, list, facts) => {
     const run = await home.run([...LEASE, ...signers(...list)]);
     expect(run.code).toBe(0);
     for (const fact of facts) expect(run.stderr).toContain(fact);

@@ -210,7 +210,7 @@ describe('the outcome and the next commands of an error', () => {
     expect(reportedError(none).next).toEqual(['esign sandbox start']);
   });
 
-  it('offer what this machine knows while the service is away', async () => {
+  it('offer local results while the service is unavailable', async () => {
     const { server, env } = await serviceOfOne();
     expect((await home.run(argv`find env_1 -q`, { env })).stdout).toBe('env_1\n');
     await server.close();
@@ -358,7 +358,7 @@ describe('a usage error', () => {
       env: { ESIGN_CONFIG_DIR: home.path('empty') },
     }));
 
-  it('is a profile together with a key in the environment', () =>
+  it('is returned for a profile together with a key in the environment', () =>
     fails(['envelopes', 'list', '--profile', 'sandbox'], {
       exit: 2,
       code: 'USAGE',

@@ -110,7 +110,7 @@ describe('objects', () => {
     expect(await client.send(new HeadObjectCommand(whole))).toMatchObject(expected);
   });
 
-  it('are the same for the service, and survive a restart', async () => {
+  it('are shared with the service, and survive a restart', async () => {
     const bucket = await start();
     await bucket.objects().put('esign/x.pdf', Buffer.from('%PDF-1.7'), 'application/pdf');
     expect(await bucket.text('esign/x.pdf')).toBe('%PDF-1.7');

@@ -21,7 +21,7 @@ function writing(terminal: Terminal, ...words: readonly string[]): string {
  * Returns the commands that usually follow a run that is paused or has finished, ready to run here. None is wrapped, so that it can
  * be copied.
  */
-export function nextText(state: RunState, terminal: Terminal): string {
+export function nextCommandsText(state: RunState, terminal: Terminal): string {
   const pairs = nextCommands(state, terminal);
   const lines = inColumns(pairs).map((line) => `  ${line}`);
   const fits = lines.every((line) => widthOf(line) < errColumns());

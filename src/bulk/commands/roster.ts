@@ -4,7 +4,7 @@ import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag } from '../..
 import { type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { openSource } from '../rewrite/source-file.ts';
-import { isAsked, type RosterEntry } from '../roster/roster.ts';
+import { hasBeenAsked, type RosterEntry } from '../roster/roster.ts';
 import { emptyReport } from '../rows/check-file.ts';
 import { checkRow } from '../rows/row.ts';
 import { fileFlags, localDelimiter } from './bulk-flags.ts';
@@ -71,7 +71,7 @@ export default class BulkRoster extends EsignCommand {
         ...roster.find(template, email),
       }));
       lines.push(...signers);
-      if (!signers.every(isAsked)) kept.push(part.text());
+      if (!signers.every(hasBeenAsked)) kept.push(part.text());
     }
     showFindings(found, terminal);
     const out = terminal.hidingSecrets();

@@ -17,7 +17,7 @@ import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../run-limits.ts';
 import type { RunState } from '../run-state.ts';
 import type { OpenRun } from '../runs.ts';
 import { BulkProgress } from './bulk-progress.ts';
-import { nextText, resumeCommand } from './next-commands.ts';
+import { nextCommandsText, resumeCommand } from './next-commands.ts';
 import { rowInWords } from './row-text.ts';
 
 /** What the commands that work on a run share. */
@@ -165,7 +165,7 @@ function endingText(state: RunState, terminal: CommandTerminal): string {
   ];
   const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
   const hasNext = state.isPaused || (left === 0 && done > 0);
-  return hasNext ? summary + nextText(state, terminal) : summary;
+  return hasNext ? summary + nextCommandsText(state, terminal) : summary;
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */

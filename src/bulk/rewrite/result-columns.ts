@@ -1,17 +1,17 @@
 import { withoutFormula } from '../../kernel/text/formula.ts';
 
 /** The columns that `bulk export --into` adds to the source file, in this order. */
-export const INTO_COLUMNS = [
+export const RESULT_COLUMNS = [
   'esign_row_status',
   'esign_envelope_id',
   'esign_signed_at',
   'esign_waiting_for',
   'esign_error',
 ] as const;
-export type IntoColumn = (typeof INTO_COLUMNS)[number];
+export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
 /** The result cells of a row. Unknown values are empty. */
-export type IntoCells = Readonly<Record<IntoColumn, string>>;
+export type IntoCells = Readonly<Record<ResultColumn, string>>;
 
 export const NO_RESULT: IntoCells = {
   esign_row_status: '',
@@ -22,12 +22,12 @@ export const NO_RESULT: IntoCells = {
 };
 
 /** Returns the text of a cell in a form that no spreadsheet runs as a formula. */
-export function cellText(cells: IntoCells, column: IntoColumn): string {
+export function cellText(cells: IntoCells, column: ResultColumn): string {
   return withoutFormula(cells[column]);
 }
 
 /** Returns the result column with that name, ignoring case. */
-export function intoColumn(name: string): IntoColumn | undefined {
+export function intoColumn(name: string): ResultColumn | undefined {
   const word = name.trim().toLowerCase();
-  return INTO_COLUMNS.find((column) => column === word);
+  return RESULT_COLUMNS.find((column) => column === word);
 }

@@ -49,7 +49,7 @@ export class Roster {
 }
 
 /** Returns true for a person who was asked and has signed, has declined, or can still sign. */
-export function isAsked({ state }: RosterEntry): boolean {
+export function hasBeenAsked({ state }: RosterEntry): boolean {
   return state === 'signed' || state === 'waiting' || state === 'declined';
 }
 

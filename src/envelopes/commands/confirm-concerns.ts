@@ -2,7 +2,7 @@ import type { Template } from '../../api/schemas.ts';
 import { canAsk, confirmed, questionAbout } from '../../cli/input/confirm.ts';
 import type { EsignError } from '../../kernel/errors.ts';
 import type { Context } from '../../session/context.ts';
-import { type Concern, findProblems, weigh } from '../completeness.ts';
+import { type Concern, findProblems, sortProblems } from '../completeness.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { readTemplate, rolesShownBy } from './template-roles.ts';
 
@@ -20,7 +20,7 @@ export async function checkSigners(
   context: Context,
 ): Promise<Findings & { template: Template | undefined }> {
   const template = await readTemplate(templateId, context);
-  return { ...weigh(findProblems(signers, rolesShownBy(template)), allowMissing), template };
+  return { ...sortProblems(findProblems(signers, rolesShownBy(template)), allowMissing), template };
 }
 
 /**

@@ -15,7 +15,7 @@ describe('an MCP reply', () => {
     'https://a.test/s/HIDDENabcdefghijkl',
     'esk_HIDDEN1234567890',
     'ESK_HIDDEN1234567890',
-  ])('contains no %s', (secret) => {
+  ])('never contains the secret %s', (secret) => {
     expect(said({ subject: `see ${secret} now`, [secret]: 1 })).not.toContain('HIDDEN');
   });
 
