@@ -92,7 +92,7 @@ async function download(folder, dir, documents, env) {
   const sandbox = await startSandbox(folder);
   try {
     await complete(sandbox.ready, Math.ceil(Math.min(documents, MADE) / 2));
-    const words = [BIN, 'envelopes', 'download', '--status', 'COMPLETED', '--dir', dir];
+    const words = [BIN, 'envelopes', 'download', '--all', '--dir', dir];
     await run(process.execPath, words, { env });
   } finally {
     await sandbox.stop();
