@@ -1,17 +1,17 @@
 import { withoutFormula } from '../../kernel/text/formula.ts';
 
 /** The columns that `bulk export --into` adds to the source file, in this order. */
-export const RESULT_COLUMNS = [
+export const ADDED_COLUMNS = [
   'esign_row_status',
   'esign_envelope_id',
   'esign_signed_at',
   'esign_waiting_for',
   'esign_error',
 ] as const;
-export type ResultColumn = (typeof RESULT_COLUMNS)[number];
+export type AddedColumn = (typeof ADDED_COLUMNS)[number];
 
 /** The result cells of a row. Unknown values are empty. */
-export type IntoCells = Readonly<Record<ResultColumn, string>>;
+export type IntoCells = Readonly<Record<AddedColumn, string>>;
 
 export const NO_RESULT: IntoCells = {
   esign_row_status: '',
@@ -22,12 +22,12 @@ export const NO_RESULT: IntoCells = {
 };
 
 /** Returns the text of a cell in a form that no spreadsheet runs as a formula. */
-export function cellText(cells: IntoCells, column: ResultColumn): string {
+export function cellText(cells: IntoCells, column: AddedColumn): string {
   return withoutFormula(cells[column]);
 }
 
 /** Returns the result column with that name, ignoring case. */
-export function intoColumn(name: string): ResultColumn | undefined {
+export function intoColumn(name: string): AddedColumn | undefined {
   const word = name.trim().toLowerCase();
-  return RESULT_COLUMNS.find((column) => column === word);
+  return ADDED_COLUMNS.find((column) => column === word);
 }

@@ -6,7 +6,7 @@ import { columnOf, type SheetColumn } from '../rows/columns.ts';
 import { jsonRows } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
 import { rawRow } from '../rows/table-rows.ts';
-import { cellText, type IntoCells, intoColumn, RESULT_COLUMNS, type ResultColumn } from './result-columns.ts';
+import { ADDED_COLUMNS, type AddedColumn, cellText, type IntoCells, intoColumn } from './result-columns.ts';
 
 /** A row of a source file that is written again. */
 interface SourceRow extends RawRow {
@@ -59,7 +59,7 @@ async function* jsonParts(text: AsyncIterable<string>): AsyncGenerator<SourceRow
 
 function resultMembers(results: IntoCells | undefined): Record<string, string | null> {
   if (results === undefined) return {};
-  return Object.fromEntries(RESULT_COLUMNS.map((column) => [column, results[column] || null]));
+  return Object.fromEntries(ADDED_COLUMNS.map((column) => [column, results[column] || null]));
 }
 
 interface CsvFacts {
@@ -93,8 +93,8 @@ async function* csvParts(
 class Layout {
   readonly columns: SheetColumn[];
   readonly header: string[];
-  readonly #existing: ReadonlyMap<number, ResultColumn>;
-  readonly #added: readonly ResultColumn[];
+  readonly #existing: ReadonlyMap<number, AddedColumn>;
+  readonly #added: readonly AddedColumn[];
 
   constructor(header: readonly string[], sent: readonly string[] | undefined) {
     this.columns = looseColumns(header, sent);
@@ -105,7 +105,7 @@ class Layout {
       }),
     );
     const existing = new Set(this.#existing.values());
-    this.#added = RESULT_COLUMNS.filter((column) => !existing.has(column));
+    this.#added = ADDED_COLUMNS.filter((column) => !existing.has(column));
     this.header = [...header, ...this.#added];
   }
 
