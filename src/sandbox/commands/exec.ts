@@ -51,6 +51,10 @@ export default class SandboxExec extends EsignCommand {
       const options = { ...service, dataDir, port: 0 };
       sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
       interrupt.signal.throwIfAborted();
+      if (terminal.errIsTty)
+        terminal.notice(
+          `The sandbox is at ${new URL(sandbox.baseUrl).origin} and is deleted when ${command[0] ?? ''} ends.`,
+        );
       // From here on, the terminal belongs to the command.
       waitingIndicator.hold();
       child = start(command, sandbox);
