@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { MAX_LIST_LAG_MS } from '../catalog/list.ts';
+import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import {
   EsignError,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Envelope } from '../api/schemas.ts';
-import { MAX_LIST_LAG_MS } from '../catalog/list.ts';
+import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { counted } from '../kernel/duration.ts';
 import { isAmbiguous, JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { exists } from '../kernel/files/files.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { MAX_LIST_LAG_MS, type MarkedEnvelopesOptions, markedEnvelopes } from './list.ts';
+import { MAX_LIST_LAG_MS, type MarkedEnvelopesOptions, markedEnvelopes } from './envelope-list.ts';
 import { requestIdOf } from './markers.ts';
 
 /** Called when a search begins that may take a minute. Returns a function to call when it ends. */

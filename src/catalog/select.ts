@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../api/limits.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { completed } from './list.ts';
+import { completed } from './envelope-list.ts';
 import { RunMembers, type SelectedRun } from './run-members.ts';
 import { isUnfiltered, itemFilter, type Selection } from './selection.ts';
 

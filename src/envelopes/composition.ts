@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { recentItems } from '../catalog/list.ts';
+import { recentItems } from '../catalog/envelope-list.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { replacedBy } from './replace/find-replacement.ts';
 import type { SignerInput } from './signer-mailbox.ts';

@@ -2,8 +2,8 @@ import type { Client } from '../api/client.ts';
 import type { Once } from '../api/once.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
-import { MAX_LIST_LAG_MS } from '../catalog/list.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/envelope-list.ts';
 import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
-import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/list.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';

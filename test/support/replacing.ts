@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { recentItems } from '../../src/catalog/list.ts';
+import { recentItems } from '../../src/catalog/envelope-list.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
 import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';

@@ -1,5 +1,5 @@
 import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
-import { markedEnvelopes } from '../../catalog/list.ts';
+import { markedEnvelopes } from '../../catalog/envelope-list.ts';
 import { isOfRun, type SelectedRun } from '../../catalog/run-members.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { readIfExists } from '../../catalog/list.ts';
+import { readIfExists } from '../../catalog/envelope-list.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import type { RequestContent } from '../../log/keys.ts';

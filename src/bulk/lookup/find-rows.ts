@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { MAX_LIST_LAG_MS } from '../../catalog/list.ts';
+import { MAX_LIST_LAG_MS } from '../../catalog/envelope-list.ts';
 import { msUntilCertain } from '../../envelopes/earlier-create.ts';
 import { byPrecedence } from '../../envelopes/precedence.ts';
 import { hasSameContent } from '../../envelopes/same-content.ts';

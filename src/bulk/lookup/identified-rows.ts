@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfExists } from '../../catalog/list.ts';
+import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { requestIdOf } from '../../catalog/markers.ts';
 import { byPrecedence } from '../../envelopes/precedence.ts';
 import { hasSameContent } from '../../envelopes/same-content.ts';

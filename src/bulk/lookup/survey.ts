@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes } from '../../catalog/list.ts';
+import { markedEnvelopes } from '../../catalog/envelope-list.ts';
 import { markerOf, requestIdOf } from '../../catalog/markers.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { readIfExists } from '../../catalog/list.ts';
+import { readIfExists } from '../../catalog/envelope-list.ts';
 import { markerOf, requestIdOf } from '../../catalog/markers.ts';
 import { byPrecedence } from '../../envelopes/precedence.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';

@@ -5,6 +5,7 @@ import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { allOf } from '../../kernel/streams.ts';
 import type { Context } from '../../session/context.ts';
+import { completeItems } from '../envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../index/envelope-index.ts';
 import {
   type AccountEnvelopes,
@@ -15,7 +16,6 @@ import {
   findInIndex,
   type IndexedAccount,
 } from '../index/query.ts';
-import { completeItems } from '../list.ts';
 import { isWholeItem } from '../match.ts';
 import { RunMembers } from '../run-members.ts';
 import { newestFirst, selectEnvelopes } from '../select.ts';

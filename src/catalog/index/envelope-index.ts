@@ -5,7 +5,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
-import { readIfExists } from '../list.ts';
+import { readIfExists } from '../envelope-list.ts';
 import { isWholeItem } from '../match.ts';
 import type { Selection } from '../selection.ts';
 import { readIndex, removeUnusedIndexes, StoredEnvelopes, tidyIndex } from './index-file.ts';

@@ -3,7 +3,7 @@ import type { EnvelopePage } from '../../api/resources.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../../api/service-clock.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { MAX_LIST_LAG_MS, orderOf, recentItems } from '../list.ts';
+import { MAX_LIST_LAG_MS, orderOf, recentItems } from '../envelope-list.ts';
 import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** The result of comparing an index with the service's list. */

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { select } from '../../catalog/commands/select-envelopes.ts';
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
-import { completeItems } from '../../catalog/list.ts';
+import { completeItems } from '../../catalog/envelope-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { readIfExists } from '../../catalog/envelope-list.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
-import { readIfExists } from '../../catalog/list.ts';
 import { showsMarker } from '../../catalog/markers.ts';
 import { isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfExists, recentItems } from '../../catalog/list.ts';
+import { markedEnvelopes, readIfExists, recentItems } from '../../catalog/envelope-list.ts';
 import { markerOf } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';

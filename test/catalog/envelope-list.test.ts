@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
+import { markedEnvelopes, orderOf, recentItems } from '../../src/catalog/envelope-list.ts';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
-import { markedEnvelopes, orderOf, recentItems } from '../../src/catalog/list.ts';
 import { requestIdOf } from '../../src/catalog/markers.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer } from '../support/server.ts';
