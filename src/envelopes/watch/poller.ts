@@ -17,7 +17,7 @@ const SURVEY_POLLS = 100;
 
 /**
  * Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. It chooses between lists after
- * each page and reads what they lack by ID, so it doesn't need the walk of catalog/list.ts, which reads a list to its end.
+ * each page and reads what they lack by ID, so it doesn't need the walk of catalog/envelope-list.ts, which reads a list to its end.
  */
 export class EnvelopePoller {
   readonly #client: Client;
