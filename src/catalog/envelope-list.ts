@@ -71,13 +71,18 @@ async function* recentPages(
   const { totalPages: last } = first;
   yield first;
   if (order === 'newest-first') {
-    // A single old item ends nothing, because pages shift when envelopes are added. Only a page of old ones does.
-    for (let page = first, number = 2; page.items.some(isRecent) && number <= (last ?? number); number++) {
+    // A single old item ends nothing, because pages shift when envelopes are added. Only a page of old ones does. Each page counts
+    // again, because what is added moves the oldest items to a page that wasn't there.
+    for (
+      let page = first, number = 2;
+      page.items.some(isRecent) && number <= (page.totalPages ?? number);
+      number++
+    ) {
       const before = page.items[0]?.id;
       page = await client.envelopes.page(number, { signal });
       yield page;
       // A list without a count may repeat its last page.
-      if (last === undefined && page.items[0]?.id === before) return;
+      if (page.totalPages === undefined && page.items[0]?.id === before) return;
     }
   } else if (order === 'oldest-first' && last !== undefined) {
     yield* pagesFromTheEnd(client, last, isRecent, signal);
