@@ -100,8 +100,8 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
 function withRouteHint(error: ServiceError, call: RawCall): ServiceError {
   const target = callTarget(call);
   if (target.startsWith(ROUTES)) return error;
-  const meant = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
-  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${meant}\`?`;
+  const likely = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
+  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${likely}\`?`;
   return new ServiceError(error.code, error.message, { status: error.status, details: error.details, hint });
 }
 
