@@ -5,8 +5,8 @@ import { logFolder } from '../../../log/log-folder.ts';
 import { readReminders } from '../../../log/read-log.ts';
 import type { Context } from '../../../session/context.ts';
 import type { ActionContext, EnvelopeAction, Plan } from '../../plan-writes.ts';
-import type { Targets } from './named-or-selected.ts';
 import { rolesReader } from '../template-roles.ts';
+import type { Targets } from './named-or-selected.ts';
 
 export async function actionContext(context: Context): Promise<ActionContext> {
   const { session, interrupt } = context;
