@@ -1,4 +1,5 @@
-import { isAmbiguous, isNotFound, ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous, isNotFound } from '../kernel/request-failures.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { Method, SendRequest } from './http.ts';

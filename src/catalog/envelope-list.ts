@@ -4,7 +4,7 @@ import type { EnvelopePage } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { ifFound } from '../kernel/errors.ts';
+import { ifFound } from '../kernel/request-failures.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { showsMarker } from './markers.ts';
 

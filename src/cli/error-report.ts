@@ -1,7 +1,6 @@
 import {
   BadResponseError,
   EsignError,
-  isNotFound,
   messageOf,
   type Outcome,
   OutputError,
@@ -13,6 +12,7 @@ import {
 } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
+import { isNotFound } from '../kernel/request-failures.ts';
 import { command, wordsForHint } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
