@@ -271,7 +271,14 @@ exit 4
     expect(await listener.object()).toMatchObject({ type: 'summary' });
     expect((await listener.ended).code).toBe(8);
     expect(jsonLines(await listener.stderr)).toMatchObject([
-      { error: { code: 'NETWORK', message: expect.stringContaining('connection lost') as unknown } },
+      {
+        error: {
+          code: 'NETWORK',
+          details: {
+            output: expect.arrayContaining([expect.stringContaining('connection lost')]) as unknown,
+          },
+        },
+      },
     ]);
   });
 
