@@ -9,7 +9,7 @@ export class Fifo<T> {
     this.#added.push(value);
   }
 
-  /** Removes the first value and returns it; undefined if there is none. */
+  /** Removes the first value and returns it, or undefined if there are no values. */
   take(): T | undefined {
     if (this.#first.length === 0) [this.#first, this.#added] = [this.#added.reverse(), this.#first];
     return this.#first.pop();
