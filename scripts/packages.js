@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 export function programOf(command, words, { platform, execPath, env } = process) {
   if (platform !== 'win32' || command !== 'npm') return [command, words];
   const { npm_execpath: running = '' } = env;
-  const beside = join(dirname(execPath), 'node_modules/npm/bin/npm-cli.js');
-  return [execPath, [/npm-cli\.js$/.test(running) ? running : beside, ...words]];
+  const bundled = join(dirname(execPath), 'node_modules/npm/bin/npm-cli.js');
+  return [execPath, [/npm-cli\.js$/.test(running) ? running : bundled, ...words]];
 }
 
 /**

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
-const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => join(root, file));
+const entryPoints = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => join(root, file));
 
 /**
  * Writes the declarations of `esign-cli/client` and `esign-cli/sandbox`, and of everything they refer to, to dist/types, and
@@ -11,10 +11,10 @@ const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => joi
  * `any`.
  */
 export async function types() {
-  const program = programOf(doors);
+  const program = programOf(entryPoints);
   const folder = join(root, 'dist/types');
   await rm(folder, { recursive: true, force: true });
-  const wanted = new Set(doors);
+  const wanted = new Set(entryPoints);
   for (const source of wanted) {
     const text = declarationsOf(program, source);
     for (const { fileName: name } of ts.preProcessFile(text).importedFiles) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 /**
- * Runs these projects of vitest.config.ts and returns the exit code. The tests get a temporary folder of their own, and the run
+ * Runs these projects of vitest.config.ts and returns the exit code. The tests get their own temporary folder, and the run
  * fails if they leave something in it. A test that fails only sometimes has found something: none is tried again.
  */
 export async function runVitest(projects, words = [], env = {}) {

@@ -10,7 +10,7 @@ const SLIPS = [
   ],
   [/\b(?:mend|mends|mended|mending|anew|lest|amid)\b|\bin vain\b|\bput right\b/gi, 'fix, again, during'],
   [
-    /\b(?:is|are|was|were) none\b|\b(?:is|are) no (?:pdf|file|number|valid|list|key|terminal|mistake)\b/gi,
+    /\b(?:is|are|was|were) none\b|(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|such\b|less\b|one\b)[a-z]/gi,
     'is not a …',
   ],
   [
@@ -29,12 +29,13 @@ const SLIPS = [
   ],
   [/\b(?:nobody|whoever) (?:knows|points|asks|needs|can be asked|is to)\b/gi, 'name the thing'],
   [/\bpapers?\b/gi, 'document, PDF'],
+  [/\bat once\b/gi, 'immediately; at the same time'],
+  [/\bof (?:its|their|our|one's) own\b|\bby hand\b/gi, 'its own, separate; manually'],
+  [/\bof this machine\b/gi, 'on this machine, local'],
+  [/\bbeside\b/gi, 'next to; in addition to'],
   [/\b(?:mailed|mailing)\b(?! list)/gi, 'emailed'],
   [/\bended otherwise\b|\bENDED_OTHERWISE\b/g, 'ended in another status'],
-  [
-    /\b(?:floors?|rooms?|doors?) of the (?:house|package)\b|\ba house of its own\b/gi,
-    'layer, module, entry point',
-  ],
+  [/\b(?:floors?|rooms?|doors?) of the (?:house|package)\b/gi, 'layer, module, entry point'],
 ];
 const isText = (path) => /\.(?:ts|js|mjs|cjs|md|html|css|ya?ml)$/.test(path);
 const isExempt = (path) =>

@@ -11,7 +11,7 @@ const LIMIT_MS = 300_000;
  * A system on which the program runs: this one, or one that is emulated here. Commands write their output to files, because a
  * Windows program can't write to a Linux pipe.
  */
-export class System {
+class System {
   #command;
   #started = [];
   #count = 0;

@@ -1,7 +1,8 @@
 import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
-import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { isRateLimited } from '../kernel/request-failures.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
 import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './limits.ts';
 import { withApiCheck } from './no-api.ts';

@@ -111,7 +111,7 @@ function isLast(
   return totalPages === undefined || (isThorough && isFresh) ? !isFresh : number >= totalPages;
 }
 
-/** Returns a function that tells by how many pages the items may have moved since the page before. */
+/** Creates a function that returns by how many pages the items may have moved since the page before. */
 function shrinkage(): (page: ApiPage) => number {
   let total = 0;
   // A service may return smaller pages than requested.

@@ -1,4 +1,5 @@
-import { isAmbiguous, isNotFound, ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous, isNotFound } from '../kernel/request-failures.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { Method, SendRequest } from './http.ts';
@@ -100,8 +101,8 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
 function withRouteHint(error: ServiceError, call: RawCall): ServiceError {
   const target = callTarget(call);
   if (target.startsWith(ROUTES)) return error;
-  const meant = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
-  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${meant}\`?`;
+  const likely = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
+  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${likely}\`?`;
   return new ServiceError(error.code, error.message, { status: error.status, details: error.details, hint });
 }
 

@@ -1,5 +1,6 @@
-import { isNotFound, ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
+import { ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
 import { kindOf } from '../kernel/options.ts';
+import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import type { Once } from './once.ts';
 import { readPage, walkPages } from './pages.ts';

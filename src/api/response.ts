@@ -87,7 +87,7 @@ export function interpret(raw: RawResponse, rate: RateLimit, url: string): HttpR
       ...limitIn(rate),
     });
   }
-  // Gateways limit requests, too, with a body of their own.
+  // Gateways limit requests, too, with their own bodies.
   if (status === 429)
     throw new ServiceError('RATE_LIMITED', `${new URL(url).origin} returned 429: too many requests`, {
       status,

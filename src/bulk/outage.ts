@@ -1,7 +1,8 @@
 import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { isAmbiguous, ServiceError, sentenceOf } from '../kernel/errors.ts';
+import { ServiceError, sentenceOf } from '../kernel/errors.ts';
+import { isAmbiguous } from '../kernel/request-failures.ts';
 
 export interface OutageOptions {
   clock: Clock;

@@ -3,14 +3,8 @@ import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
-import {
-  EsignError,
-  isAmbiguous,
-  isRefusedByState,
-  NetworkError,
-  ServiceError,
-  SupersededError,
-} from '../kernel/errors.ts';
+import { EsignError, NetworkError, ServiceError, SupersededError } from '../kernel/errors.ts';
+import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { contentOf, createKey } from '../log/keys.ts';
 import { mayHaveCreated } from '../log/logged-write.ts';

@@ -1,14 +1,8 @@
 import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
-import {
-  EsignError,
-  isOutage,
-  isRateLimited,
-  messageOf,
-  ServiceError,
-  StoppedError,
-} from '../kernel/errors.ts';
+import { EsignError, messageOf, ServiceError, StoppedError } from '../kernel/errors.ts';
+import { isOutage, isRateLimited } from '../kernel/request-failures.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import type { RowError } from './entries.ts';

@@ -4,7 +4,7 @@ import type { EnvelopePage } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { ifFound } from '../kernel/errors.ts';
+import { ifFound } from '../kernel/request-failures.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { showsMarker } from './markers.ts';
 
@@ -149,12 +149,12 @@ export async function* markedEnvelopes(
     } else if (!known.has(id)) unmarked.push({ id, metadata, createdAt });
   }
   if (walk.isListOnly) return;
-  const believedBefore =
+  const trustedBefore =
     listShowsMarkers && !unmarked.some(({ id }) => marked.has(id))
       ? client.serviceClock.now() - CLOCK_SLACK_MS
       : Number.NEGATIVE_INFINITY;
   const unknown = unmarked.filter(
-    ({ metadata, createdAt }) => metadata === undefined || !(timeOf(createdAt) < believedBefore),
+    ({ metadata, createdAt }) => metadata === undefined || !(timeOf(createdAt) < trustedBefore),
   );
   const read = ({ id }: { id: string }) => readIfExists(client, id, signal);
   for await (const envelope of mapInOrder(unknown, READ_CONCURRENCY, read)) {

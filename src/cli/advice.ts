@@ -1,5 +1,6 @@
 import { counted, durationInWords } from '../kernel/duration.ts';
-import { isOutage, NoApiError } from '../kernel/errors.ts';
+import { NoApiError } from '../kernel/errors.ts';
+import { isOutage } from '../kernel/request-failures.ts';
 import type { Observations } from '../session/observations.ts';
 import { rebuildCommand } from './rerun.ts';
 

@@ -1,7 +1,6 @@
 import {
   BadResponseError,
   EsignError,
-  isNotFound,
   messageOf,
   type Outcome,
   OutputError,
@@ -13,6 +12,7 @@ import {
 } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
+import { isNotFound } from '../kernel/request-failures.ts';
 import { command, wordsForHint } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
@@ -76,7 +76,7 @@ const PLACEHOLDER =
   /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)/;
 
 /** Returns the commands in a hint that can be run as they stand. */
-export function commandsIn(hint: string): string[] {
+function commandsIn(hint: string): string[] {
   const commands = [...hint.matchAll(COMMAND)].flatMap(([, one]) => one ?? []);
   return [...new Set(commands)].filter((one) => !PLACEHOLDER.test(one));
 }
@@ -132,7 +132,7 @@ type Style = (format: 'red' | 'dim', text: string) => string;
 
 /** Formats an error for people: what failed, why, details by field, and what to do next. */
 function renderError(error: unknown, report: ErrorReport, style: Style): string {
-  // Only messages of our own may have several lines.
+  // Only our own messages may have several lines.
   const message =
     error instanceof ServiceError
       ? `${safeLine(report.message)} (${safeLine(report.code)})`

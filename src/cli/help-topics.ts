@@ -71,7 +71,10 @@ ${rows([
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
   ['NODE_EXTRA_CA_CERTS', 'file with additional certificates'],
   ['AWS_PROFILE, AWS_ACCESS_KEY_ID, …', 'bucket credentials, as for the AWS CLI'],
-])}`,
+])}
+
+The commands of "envelopes watch --exec" and "listen --exec" get
+ESIGN_ENVELOPE_ID, and ESIGN_STATUS (watch) or ESIGN_EVENT (listen).`,
 
   'exit-codes': () => `Exit codes
 

@@ -18,8 +18,8 @@ export interface KnownRoles {
 
 /** A probable mistake to report before an envelope is created or sent. */
 export interface EnvelopeProblem {
-  /** `wrong`: the service would refuse it. `incomplete`: a role without a signer. `odd`: may be intended. */
-  weight: 'wrong' | 'incomplete' | 'odd';
+  /** `wrong`: the service would refuse it. `incomplete`: a role without a signer. `warning`: may be intended. */
+  weight: 'wrong' | 'incomplete' | 'warning';
   text: string;
 }
 
@@ -44,12 +44,12 @@ export function sortProblems(
     problems.filter((one) => one.weight === weight).map(({ text }) => text);
   const wrong = textsOf('wrong').join('\n');
   if (wrong !== '') throw new UsageError(wrong, { hint: 'Nothing was sent.' });
-  const [odd, missing] = [textsOf('odd'), textsOf('incomplete')];
-  if (allowMissing || missing.length === 0) return { notes: [...odd, ...missing], concerns: [] };
+  const [warning, missing] = [textsOf('warning'), textsOf('incomplete')];
+  if (allowMissing || missing.length === 0) return { notes: [...warning, ...missing], concerns: [] };
   const text = missing.join('\n');
   const hint =
     "Nothing was sent. Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles.";
-  return { notes: odd, concerns: [{ text, error: new UsageError(text, { hint }) }] };
+  return { notes: warning, concerns: [{ text, error: new UsageError(text, { hint }) }] };
 }
 
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };
@@ -62,7 +62,7 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Enve
       (role): EnvelopeProblem =>
         roles.inferred
           ? {
-              weight: 'odd',
+              weight: 'warning',
               text: `Nobody signs as ${role}, but earlier envelopes from this template had a signer with this role.`,
             }
           : { weight: 'incomplete', text: `Nobody signs as ${role}.` },
@@ -113,13 +113,13 @@ function repeatedRoles(parties: readonly Party[]): EnvelopeProblem[] {
   return [...groups(parties, ({ role }) => role ?? '')].map(([role, several]) => {
     const who = several.map(addressOf);
     const all = who.length === 2 ? 'both' : 'all';
-    return { weight: 'odd', text: `${listed(who)} ${all} sign as ${role}.` };
+    return { weight: 'warning', text: `${listed(who)} ${all} sign as ${role}.` };
   });
 }
 
 function repeatedAddresses(parties: readonly Party[]): EnvelopeProblem[] {
   return [...groups(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
-    weight: 'odd',
+    weight: 'warning',
     text: `${several[0]?.email ?? ''} is listed ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
   }));
 }
@@ -128,7 +128,9 @@ function repeatedAddresses(parties: readonly Party[]): EnvelopeProblem[] {
 function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
   return parties.flatMap(({ email }): EnvelopeProblem[] => {
     const domain = suggestDomain(email ?? '');
-    return domain === undefined ? [] : [{ weight: 'odd', text: `${email ?? ''}: did you mean ${domain}?` }];
+    return domain === undefined
+      ? []
+      : [{ weight: 'warning', text: `${email ?? ''}: did you mean ${domain}?` }];
   });
 }
 

@@ -7,7 +7,6 @@ import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/fin
 import { requestIdOf } from '../catalog/markers.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
-  isAmbiguous,
   RequestIdUsedError,
   ServiceError,
   SupersededError,
@@ -15,6 +14,7 @@ import {
   UnknownOutcomeError,
   UsageError,
 } from '../kernel/errors.ts';
+import { isAmbiguous } from '../kernel/request-failures.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasEnded, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';

@@ -33,14 +33,14 @@ export interface RemindOptions {
   reportsRecent: boolean;
 }
 
-/** Someone to remind, unless the log of this machine has a reminder at `since` (ms, service clock) or later. */
+/** Someone to remind, unless the log on this machine has a reminder at `since` (ms, service clock) or later. */
 interface Due {
   signer: Signer;
   since: number;
 }
 
 /**
- * Reminds the signers whose turn it is, or those who are named. The log of this machine decides who was reminded; a reminder whose
+ * Reminds the signers whose turn it is, or those who are named. The log on this machine decides who was reminded; a reminder whose
  * outcome isn't known counts as sent.
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
@@ -60,7 +60,7 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
     async plan(id, known) {
       const shown = known && showsTurns(known) ? known : undefined;
       const planned = await planFor(id, shown, means, plan);
-      // A list may be a minute old, so whoever is reminded is looked at again.
+      // A list may be a minute old, so an envelope is read again before a reminder.
       return shown && planned.kind === 'execute' ? planFor(id, undefined, means, plan) : planned;
     },
   };

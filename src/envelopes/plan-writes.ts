@@ -4,13 +4,13 @@ import type { PlannedWrite } from '../api/write-gate.ts';
 import { listed } from '../kernel/duration.ts';
 import {
   EsignError,
-  ifFound,
   NetworkError,
   NoApiError,
   type NothingToDoError,
   ServiceError,
   UsageError,
 } from '../kernel/errors.ts';
+import { ifFound } from '../kernel/request-failures.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { canBeCanceled, canBeSent, hasDeclined, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';

@@ -2,7 +2,8 @@ import type { Client } from '../api/client.ts';
 import type { Once } from '../api/once.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
-import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
+import { UnknownOutcomeError } from '../kernel/errors.ts';
+import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
 

@@ -24,7 +24,7 @@ export async function claim(
   const writes = await memory.find([intent.key, ...otherKeys]);
   const at = writes.findIndex((one) => one.intent.id === intent.id);
   const file = writes[at]?.file;
-  // A log that loses what was just written can't say what came before it.
+  // A log that loses what was just written can't show earlier writes.
   if (file === undefined)
     throw new JournalError('The log of writes does not contain what was just written to it.', {
       hint: 'Nothing was sent. Check the disk, or set ESIGN_STATE_DIR to another folder.',

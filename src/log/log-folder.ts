@@ -31,8 +31,8 @@ async function logFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * The log of writes in a folder that all processes on this machine share. There is no lock: a record is appended with one system
- * call, and whoever appended an intent looks again before sending (`claim`). docs/contributing/reliability.md has the argument.
+ * The log of writes in a folder that all processes on this machine share. Nothing is locked: a record is appended with one system
+ * call, and a process that appended an intent reads again before it sends (`claim`). docs/contributing/reliability.md has the argument.
  */
 export class LogFolder implements WriteMemory {
   readonly #folder: string;

@@ -29,7 +29,7 @@ export class WriteList {
     return [...this.#writes.values()];
   }
 
-  /** Another attempt takes a new place: whoever looks decides by the order of the last intents. */
+  /** Another attempt takes a new place: readers decide by the order of the last intents. */
   #begin(record: Intent, file: string): void {
     this.#writes.delete(record.id);
     const { at, serviceAt, envelopeIds } = record;

@@ -18,7 +18,7 @@ export class TerminalWriter {
     return this.#last;
   }
 
-  /** Resolves when everything so far is written. */
+  /** Resolves when everything passed until now is written. */
   flushed(): Promise<void> {
     return this.#last;
   }

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
-import { isNotFound, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { isNotFound } from '../kernel/request-failures.ts';
 import { wordsForHint } from '../kernel/text/shell-words.ts';
 import { folded } from '../kernel/text/words.ts';
 

@@ -259,7 +259,7 @@ export class Runs {
     return run;
   }
 
-  /** The log of this machine. */
+  /** The log on this machine. */
   get memory(): WriteMemory {
     return memoryOf(this.root, this.service.clock);
   }

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   BadResponseError,
-  isAmbiguous,
-  isOutage,
-  isRateLimited,
   NetworkError,
   ServiceError,
   UnknownOutcomeError,
   UsageError,
 } from '../../src/kernel/errors.ts';
+import { isAmbiguous, isOutage, isRateLimited } from '../../src/kernel/request-failures.ts';
 
 const service = (code: string, status: number) => new ServiceError(code, 'x', { status });
 const questions = { isAmbiguous, isOutage, isRateLimited };

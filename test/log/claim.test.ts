@@ -45,7 +45,7 @@ function done({ id, key }: KeyedIntent, envelopeId: string): LogRecord {
   return { type: 'done', id, at, serviceAt: at, key, envelopeIds: [envelopeId] };
 }
 
-/** A process that does a write once: it looks, claims, sends, and waits for whoever was first. Returns the number it sent. */
+/** A process that does a write once: it looks, claims, sends, and waits for the process that was first. Returns the number it sent. */
 async function sendOnce(memory: WriteMemory, key: string, now: () => number): Promise<number> {
   for (let tries = 0; tries < 200; tries++) {
     const writes = await memory.find([key]);

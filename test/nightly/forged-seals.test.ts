@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Case, forgeries, genuine, makeSigners, type Signers } from '../documents/seal/forgeries.ts';
-import { isBelieved, sealOf, stateOf } from '../documents/seal/seal-of.ts';
+import { isAccepted, sealOf, stateOf } from '../documents/seal/seal-of.ts';
 import { flipped, plainPdf, sealed, withSignature } from '../support/sealing.ts';
 import { needs } from '../support/tools.ts';
 
@@ -24,7 +24,7 @@ it('accepts no file in which one bit was flipped', { timeout: 600_000 }, async (
   for (let byte = 0; byte < pdf.length; byte++) {
     const changed = flipped(pdf, byte);
     const isPadding = changed.equals(pdf) || (byte > other && isSameSignature(changed, pdf));
-    if (!isPadding) expect([byte, await isBelieved(changed, signers.service)]).toEqual([byte, false]);
+    if (!isPadding) expect([byte, await isAccepted(changed, signers.service)]).toEqual([byte, false]);
   }
 });
 

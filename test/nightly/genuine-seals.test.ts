@@ -59,9 +59,9 @@ it(`raises no false alarm for the documents of ${ENVELOPES} envelopes`, { timeou
   expect([fetched.code, fetched.stderr]).toEqual([0, '']);
   const { code, stdout } = await home.run('documents verify downloads --require-seal --json'.split(' '));
   const files = jsonLines(stdout).filter(isRecord);
-  const believed = { state: 'intact', coverage: 'whole', trust: 'pinned', addedBytes: 0 };
+  const accepted = { state: 'intact', coverage: 'whole', trust: 'pinned', addedBytes: 0 };
   expect(files.filter(({ error }) => error !== null)).toEqual([]);
   expect(files.every(({ seal }) => isRecord(seal) && seal.state === 'intact')).toBe(true);
-  for (const file of files) expect(file).toMatchObject({ list: 'ok', seal: believed });
+  for (const file of files) expect(file).toMatchObject({ list: 'ok', seal: accepted });
   expect([code, files.length]).toEqual([0, 2 * ENVELOPES]);
 });

@@ -86,7 +86,7 @@ for (const { name, args, setUp } of SHELLS)
       ['esign envelopes send \t', '<envelopes><send><env_draft>'],
     ])('completes %j', async (keys, words) => {
       screen.type(`${keys}\r`);
-      // A line of its own: the words of other commands may begin like these.
+      // The whole line: the words of other commands may begin like these.
       await eventually(() => expect(screen.text().split('\n')).toContain(words));
     });
 

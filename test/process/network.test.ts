@@ -12,7 +12,7 @@ import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.
 import { startServer } from '../support/server.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
 
-/* A company's network: a proxy, and certificates of its own authority, for the service and for the bucket. */
+/* A company's network: a proxy, and certificates from its own authority, for the service and for the bucket. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 const PASSWORD = 'hunter2hunter2';
 const BASIC = Buffer.from(`me:${PASSWORD}`).toString('base64');

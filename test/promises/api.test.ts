@@ -57,7 +57,7 @@ const api = (args: string[], input?: string) =>
   home.run(argv`api ${args}`, { env: service.env, ...(input === undefined ? {} : { input }) });
 const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
 
-describe('a path that is no route', () => {
+describe('a path that is not a route', () => {
   it('gets the route that it probably means', async () => {
     await home.sandbox();
     const { hint, next, exitCode } = reportedError(

@@ -141,7 +141,7 @@ describe('bulk status', () => {
 });
 
 describe('bulk list', () => {
-  it('lists the runs of this machine, newest first', async () => {
+  it('lists the runs on this machine, newest first', async () => {
     const { run } = await sent(people('L1'), '--template', 'tmpl_nda');
     const next = await sent(people('L2'), '--template', 'tmpl_nda');
     const ids = linesOf((await home.run`bulk list -q -L 2`).stdout);
@@ -240,7 +240,7 @@ describe('bulk roster', () => {
     const words = argv`bulk create - --template tmpl_nda --send --yes --json`;
     expect((await home.run(words, { input: missing.stdout })).code).toBe(0);
     const none = await home.run`bulk roster all.csv --template tmpl_nda --missing`;
-    // Nobody is missing: an empty list is no error, unlike a command that failed and printed nothing.
+    // Nobody is missing: an empty list is not an error, unlike a command that failed and printed nothing.
     const nobody = await home.run(words, { input: 'email\n' });
     expect([none.code, nobody.code, nobody.stdout]).toEqual([0, 0, '']);
     expect((await home.run(words, { input: '' })).code).toBe(2);

@@ -90,7 +90,7 @@ describe('completion', () => {
     expect(await first('envelopes', 'list', '--signer')).toBe(':none');
   });
 
-  it('leaves out what is no single line, and makes descriptions safe', async () => {
+  it('leaves out IDs with line breaks, and makes descriptions safe', async () => {
     expect(await candidates('zsh', '', 'templates', 'get')).toEqual(['tmpl_a\t␛[31m:x tmpl_a']);
   });
 

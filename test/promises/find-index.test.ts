@@ -5,7 +5,7 @@ import { FindWorld, findAfterAnyHistory, READINGS } from '../support/find-world.
 import type { Reading } from '../support/model-service.ts';
 import { isPrivate } from '../support/private.ts';
 
-/* What `find` answers after any changes of the service, of this machine's files, and of the order and content of lists. */
+/* What `find` prints after any changes on the service, in the local files, and in the order and content of lists. */
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();

@@ -82,7 +82,7 @@ describe('help', () => {
         /env\.(ESIGN_[A-Z_]+)/g,
       ))
         read.add(name);
-    // Set by esign for the programs that it starts, or internal.
+    // Set by `sandbox exec`, or internal.
     for (const name of ['ESIGN_SANDBOX_URL', 'ESIGN_CONTENT_TYPE', 'ESIGN_STOP_WITH_STDIN'])
       read.delete(name);
     const page = await stdoutOf('help environment');

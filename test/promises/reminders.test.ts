@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 let count = 0;
-/** A sent envelope for Ada and Bo, with addresses of its own. */
+/** A sent envelope for Ada and Bo, with addresses that no other envelope has. */
 async function sent(...flags: string[]) {
   const [ada, bo] = [`ada.${++count}@example.com`, `bo.${count}@example.com`];
   const signers = ['--signer', `Ada <${ada}>`, '--signer', `Bo <${bo}>`];

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await writeFile(home.path('root.pem'), root.issued.pem);
   await writeFile(home.path('stranger.pem'), stranger.issued.pem);
 });
-/** A profile of its own for each test, as pins belong to a profile. */
+/** A separate profile for each test, as pins belong to a profile. */
 beforeEach(async () => {
   const words = ['--base-url', api.origin, '--api-key-file', 'api.key', '--no-verify', '--bucket', 'b'];
   await home.run`profiles add p${++turn} ${words} --endpoint ${bucket.origin}`;

@@ -27,7 +27,7 @@ const Bucket = 'documents';
 const owner = { accessKeyId: 'AKIDOWNER', secretAccessKey: 'owner-secret' };
 const md5 = (data: Uint8Array) => createHash('md5').update(data).digest('hex');
 
-/** A bucket on a free port with a folder of its own, and a client for it. */
+/** A bucket on a free port with its own folder, and a client for it. */
 async function start(options: Partial<BucketOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
   const all = { dir: join(folder, 'a', 'data'), port: 0, region: REGION, bucket: Bucket };

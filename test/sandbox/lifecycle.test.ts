@@ -5,7 +5,7 @@ import { ApiError } from '../../src/sandbox/service/base/errors.ts';
 import { draftEnvelope } from '../../src/sandbox/service/engine/draft.ts';
 import type { LifecycleStep } from '../../src/sandbox/service/engine/lifecycle.ts';
 import * as lifecycle from '../../src/sandbox/service/engine/lifecycle.ts';
-import * as standing from '../../src/sandbox/service/engine/predicates.ts';
+import * as predicates from '../../src/sandbox/service/engine/predicates.ts';
 import { ada, lease } from './rig.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -53,7 +53,7 @@ function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: nu
       case 'decline':
         return lifecycle.decline(envelope, { signerId, reason: null }, now);
       default:
-        return standing.isDue(envelope, Number.MAX_SAFE_INTEGER) ? lifecycle.expire(envelope) : null;
+        return predicates.isDue(envelope, Number.MAX_SAFE_INTEGER) ? lifecycle.expire(envelope) : null;
     }
   } catch (error) {
     if (error instanceof ApiError && (error.code === 'INVALID_STATE' || error.code === 'NOT_FOUND'))
@@ -106,7 +106,7 @@ function checkInvariants(envelope: EnvelopeRecord): void {
     if (asked.length > 0 && unsigned.length > 0)
       expect(Math.max(...asked)).toBeLessThanOrEqual(Math.min(...unsigned));
   }
-  if (standing.isActive(envelope)) expect(standing.nextSigner(envelope)).toBeDefined();
+  if (predicates.isActive(envelope)) expect(predicates.nextSigner(envelope)).toBeDefined();
 }
 
 /** Whether the table allows the action, derived from the status and the signer alone. */

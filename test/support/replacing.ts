@@ -19,7 +19,7 @@ import { seeded } from './faulty-proxy.ts';
 import { gateFor, memoryOf } from './recording.ts';
 
 /** The process was killed: none of our code runs. */
-export class Killed extends Error {
+class Killed extends Error {
   override readonly name = 'Killed';
 }
 
@@ -28,7 +28,7 @@ export interface Rig {
   client: Client;
   control: SandboxControl;
   folder: string;
-  /** The log of this machine, in which `client` records. */
+  /** The log on this machine, in which `client` records. */
   memory: WriteMemory;
   /** A client whose writes are recorded elsewhere. */
   clientWith(memory: WriteMemory): Client;

@@ -57,7 +57,7 @@ export interface Around {
   contents?: string;
 }
 
-/** Adds a signature in a revision of its own. `cms` makes it from the bytes that it covers. */
+/** Adds a signature in a new revision. `cms` makes it from the bytes that it covers. */
 export function withSignature(pdf: Buffer, cms: (covered: Buffer) => Buffer, around: Around = {}): Buffer {
   const { subFilter = 'ETSI.CAdES.detached', contents = '/Contents', beforeGap = ' ' } = around;
   const size = sizeOf(pdf);
@@ -99,7 +99,7 @@ export function sealed(sealer: Sealer, pdf = plainPdf()): Buffer {
   return withSignature(pdf, (covered) => cmsOf(sealer, covered));
 }
 
-// DER, by hand.
+// DER, without a library.
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   const { length } = body;

@@ -16,7 +16,7 @@ export interface StoredObject {
   headers: Record<string, string>;
 }
 
-/** A bucket made by hand. It serves objects with Range and conditions, as S3 does, unless the test answers a request itself. */
+/** A small bucket. It serves objects with Range and conditions, as S3 does, unless the test answers a request itself. */
 export interface TestBucket {
   origin: string;
   seen: SeenRequest[];

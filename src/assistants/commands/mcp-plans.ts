@@ -1,10 +1,10 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
+import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmed } from '../../envelopes/commands/confirm-concerns.ts';
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
-import { actionContext } from '../../envelopes/commands/plan-each.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
 import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';

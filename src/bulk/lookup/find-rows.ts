@@ -90,7 +90,7 @@ async function waitForResponses(
     await client.clock.sleep(Math.min(POLL_MS, left), session.signal);
 }
 
-/** Returns the writes of this machine with these keys whose response is missing, and how long the list may lack their results (ms). */
+/** Returns the writes from this machine with these keys whose response is missing, and how long the list may lack their results (ms). */
 async function pendingWrites(
   session: BulkSession,
   keys: readonly string[],

@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
 import { rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
-import { isNotFound } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/request-failures.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport } from './check-file.ts';
 import type { TemplateUse } from './template-use.ts';

@@ -131,7 +131,7 @@ export function suggestCommand(words: string, names: readonly string[]): string 
   );
 }
 
-/** Returns false for a command that emails or deletes. It is suggested only for a typo of its own name. */
+/** Returns false for a command that emails or deletes. It is suggested only for a typo of its name. */
 function isHarmless(name: string): boolean {
   const effect = COMMAND_EFFECTS[name.replaceAll(' ', ':')];
   return effect === 'reads' || effect === 'local';

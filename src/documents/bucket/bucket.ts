@@ -130,7 +130,7 @@ export async function probeBucket(
   settings: BucketSettings,
   { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
 ): Promise<'yes' | 'unknown'> {
-  // A single attempt, because somebody is waiting for the reason of a problem.
+  // A single attempt, because a person is waiting for the reason.
   const bucket = await openBucket(settings, { timeoutMs, maxAttempts: 1 });
   try {
     const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });

@@ -52,7 +52,7 @@ function clientConfig(settings: BucketSettings, timeoutMs: number): S3ClientConf
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
-    // A link must not promise a checksum of its own.
+    // A link must not promise an additional checksum.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

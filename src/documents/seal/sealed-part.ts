@@ -11,7 +11,7 @@ export function sealedPartPath(path: string): string {
   return `${path.replace(/\.pdf$/i, '')}.sealed.pdf`;
 }
 
-/** Returns true if a seal is intact and doesn't cover the whole file, so that what was sealed is worth a file of its own. */
+/** Returns true if a seal is intact and doesn't cover the whole file, so that what was sealed is worth a separate file. */
 export function hasSealedPart(seal: Pick<Seal, 'state' | 'coverage'> | null | undefined): boolean {
   return seal?.state === 'intact' && seal.coverage === 'extended';
 }

@@ -5,11 +5,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { notToCancel } from '../left-out.ts';
 import { cancelAction } from '../plan-writes.ts';
-import { confirmPlans } from './confirm-plans.ts';
-import { executePlans } from './execute-plans.ts';
-import { readNamedOrSelected } from './named-or-selected.ts';
-import { actionContext, planEach } from './plan-each.ts';
-import { showDryRun } from './show-dry-run.ts';
+import { confirmPlans } from './actions/confirm-plans.ts';
+import { executePlans } from './actions/execute-plans.ts';
+import { readNamedOrSelected } from './actions/named-or-selected.ts';
+import { actionContext, planEach } from './actions/plan-each.ts';
+import { showDryRun } from './actions/show-dry-run.ts';
 
 export const cancelFlags = {
   reason: textFlag('TEXT', 'reason, stored with the envelope'),

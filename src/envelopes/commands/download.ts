@@ -10,7 +10,7 @@ import {
   findTargetsBySelection,
   withoutDocuments,
 } from '../../documents/download/targets.ts';
-import { readNamedOrSelected } from './named-or-selected.ts';
+import { readNamedOrSelected } from './actions/named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Download the signed PDF and its certificate from your bucket.';

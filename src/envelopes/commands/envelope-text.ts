@@ -216,7 +216,7 @@ function section(title: string, pairs: [string, string][], terminal: Terminal): 
 }
 
 /** Renders an action and the envelope's new status on one line. In a pipe: ID and status. */
-export function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
+function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
   const status = safeLine(envelope.status ?? 'unknown');
   if (!terminal.outIsTty) return `${safeLine(envelope.id)}\t${status}\n`;
   const color = statusColor(status);

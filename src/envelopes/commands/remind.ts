@@ -6,11 +6,11 @@ import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
-import { confirmPlans } from './confirm-plans.ts';
-import { executePlans } from './execute-plans.ts';
-import { readNamedOrSelected } from './named-or-selected.ts';
-import { actionContext, planEach } from './plan-each.ts';
-import { showDryRun } from './show-dry-run.ts';
+import { confirmPlans } from './actions/confirm-plans.ts';
+import { executePlans } from './actions/execute-plans.ts';
+import { readNamedOrSelected } from './actions/named-or-selected.ts';
+import { actionContext, planEach } from './actions/plan-each.ts';
+import { showDryRun } from './actions/show-dry-run.ts';
 
 export const remindFlags = {
   signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),

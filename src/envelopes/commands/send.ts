@@ -3,11 +3,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { notToSend } from '../left-out.ts';
 import { sendAction } from '../plan-writes.ts';
-import { confirmPlans } from './confirm-plans.ts';
-import { executePlans } from './execute-plans.ts';
-import { readNamedOrSelected } from './named-or-selected.ts';
-import { actionContext, planEach } from './plan-each.ts';
-import { showDryRun } from './show-dry-run.ts';
+import { confirmPlans } from './actions/confirm-plans.ts';
+import { executePlans } from './actions/execute-plans.ts';
+import { readNamedOrSelected } from './actions/named-or-selected.ts';
+import { actionContext, planEach } from './actions/plan-each.ts';
+import { showDryRun } from './actions/show-dry-run.ts';
 
 export const sendFlags = {
   'allow-missing-roles': missingRolesFlag,

@@ -1,5 +1,5 @@
 import { backOff } from '../../kernel/back-off.ts';
-import { isRateLimited } from '../../kernel/errors.ts';
+import { isRateLimited } from '../../kernel/request-failures.ts';
 
 export interface PaceOptions {
   intervalMs: number;

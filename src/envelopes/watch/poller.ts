@@ -1,7 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { isNotFound, ServiceError } from '../../kernel/errors.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/request-failures.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
 

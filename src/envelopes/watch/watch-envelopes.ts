@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
-import { isOutage, isRateLimited } from '../../kernel/errors.ts';
+import { isOutage, isRateLimited } from '../../kernel/request-failures.ts';
 import { isTerminal, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
 import { Memory, type StatusChange } from './last-seen.ts';
 import { PollPace } from './pace.ts';

@@ -21,7 +21,7 @@ export function pidOf(identity: string): number | undefined {
 
 /**
  * Returns true for the identity of a process on another machine or in another container, whose process IDs mean nothing here. A restart
- * of this machine is not elsewhere: its processes have ended.
+ * does not count as elsewhere: its processes have ended.
  */
 export function isElsewhere(identity: string): boolean {
   const [owner, here] = [systemOf(identity), currentSystem()];

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 
 const QUOTED = /^(["'`]).*\1$/;
-/** What stands where a key was not filled in: a variable or placeholder that nothing replaced, or asterisks of a log. */
+/** Text in place of a key: a variable or placeholder that nothing replaced, or asterisks from a log. */
 const PLACEHOLDER = /^(?:undefined|null|none|\*+|\$.+|%.+%|<.+>|\[.+\]|\{.+\})$/i;
 
 /** Returns why a text can't be an API key, worded after "it". It is sent in a header, so only visible ASCII characters are possible. */

@@ -109,7 +109,7 @@ async function checkStorage(
     return warning(
       name,
       `${storage.bucket} is reachable, but it is unknown whether the key can read files`,
-      'The key needs s3:GetObject. With s3:ListBucket, esign can tell missing files from forbidden ones.',
+      'The key needs s3:GetObject. With s3:ListBucket, esign can distinguish missing files from forbidden ones.',
     );
   } catch (error) {
     if (context.signal.aborted) throw error;

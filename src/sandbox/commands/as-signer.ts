@@ -1,6 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { signersHint } from '../../envelopes/named-signer.ts';
-import { isNotFound, ServiceError } from '../../kernel/errors.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/request-failures.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { Context } from '../../session/context.ts';
 import type { SandboxControl } from '../control/control-client.ts';

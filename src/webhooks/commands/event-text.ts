@@ -49,7 +49,7 @@ function verdictOf({ verified, reason }: Record<string, unknown>): string {
 }
 
 /** Returns a value of a record as text, which is empty if it is something else. */
-export function word(value: unknown): string {
+function word(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -65,11 +65,7 @@ export class DeliveryActions {
 
   async #run(line: string, delivery: Delivery): Promise<void> {
     const { event, envelopeId } = delivery;
-    const env = {
-      ESIGN_DELIVERY_ID: delivery.deliveryId,
-      ESIGN_EVENT: event ?? '',
-      ESIGN_ENVELOPE_ID: envelopeId ?? '',
-    };
+    const env = { ESIGN_ENVELOPE_ID: envelopeId ?? '', ESIGN_EVENT: event ?? '' };
     const { code, signal } = await runCommand(line, `${jsonText(deliveryLine(delivery))}\n`, env);
     if (code !== 0)
       this.#actions.warn(

@@ -112,16 +112,16 @@ async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Pr
 /** Sends one request in pieces and another at the same time, to find out whether the slow one blocks the other. */
 async function checkSlow(
   check: DrillCheck,
-  [slow, beside]: readonly DrillRequest[],
+  [slow, other]: readonly DrillRequest[],
   run: DrillRun,
 ): Promise<CheckResult> {
-  if (slow === undefined || beside === undefined) throw new Error('a slow check makes two requests');
+  if (slow === undefined || other === undefined) throw new Error('a slow check makes two requests');
   const slowly = writeSlowly(slow.raw, run);
   const [answer, isHeldUp] = await Promise.all([
     send(slow, run, slowly.write),
     run.clock
       .sleep(BETWEEN_PIECES_MS, run.signal)
-      .then(() => send(beside, run))
+      .then(() => send(other, run))
       .then(() => slowly.isWhole()),
   ]);
   const early = answer.status !== null && !slowly.isWhole();

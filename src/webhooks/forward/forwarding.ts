@@ -31,7 +31,7 @@ export interface ForwardingOptions extends Pick<ForwardQueueOptions, 'clock' | '
 
 /**
  * Forwards received deliveries, and those that earlier listeners could not forward to the same addresses. The journal shows what is
- * pending: a delivery names its addresses, and each forward that ended is an entry of its own.
+ * pending: a delivery names its addresses, and each forward that ended has its own entry.
  */
 export class Forwarding {
   readonly #options: ForwardingOptions;

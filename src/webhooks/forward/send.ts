@@ -103,7 +103,7 @@ export function postOnce(
     timeoutMs: number;
     clock: Clock;
     signal?: AbortSignal | undefined;
-    /** Writes the body and ends the request, on a connection of its own. By default, the whole body is written immediately. */
+    /** Writes the body and ends the request, on a separate connection. By default, the whole body is written immediately. */
     write?: ((request: ClientRequest) => void) | undefined;
   },
 ): Promise<ResponseOutcome> {

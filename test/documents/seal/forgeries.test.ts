@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { flipped, sealed } from '../../support/sealing.ts';
 import { forgeries, gapIn, genuine, makeSigners, type Signers } from './forgeries.ts';
-import { isBelieved, sealOf, stateOf } from './seal-of.ts';
+import { isAccepted, sealOf, stateOf } from './seal-of.ts';
 
 let signers: Signers;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('the seal of a file', () => {
       expect([name, await stateOf(pdf)]).toEqual([name, expected]);
   });
 
-  it('gets the right result for forgeries, of which none is believed', async () => {
+  it('accepts no forgery, and reports the right reason for each', async () => {
     const all = [...forgeries(signers)];
     expect(all.length).toBeGreaterThan(200);
     expect(new Set(all.map(([name]) => name)).size).toBe(all.length);
@@ -22,7 +22,7 @@ describe('the seal of a file', () => {
       expect([name, await stateOf(pdf)]).toEqual([name, expected]);
       // A file that is cut back to an earlier seal is the file from before the later one.
       if (!name.startsWith('a seal cut back'))
-        expect([name, await isBelieved(pdf, signers.service)]).toEqual([name, false]);
+        expect([name, await isAccepted(pdf, signers.service)]).toEqual([name, false]);
     }
   });
 
@@ -43,14 +43,14 @@ describe('the seal of a file', () => {
     expect(longer).toMatchObject({ coverage: 'extended', sealedBytes: pdf.length, addedBytes: 4 });
   });
 
-  it('is not believed with any other bit in the signature', async () => {
+  it('is not accepted with any other bit in the signature', async () => {
     const pdf = sealed(signers.service);
     const { from } = gapIn(pdf);
     const cms = Buffer.from(pdf.toString('latin1', from + 1, from + 2_001), 'hex');
     for (let at = 0; at < cms.length; at += 7) {
       const changed = Buffer.from(pdf);
       changed.write(flipped(cms, at).toString('hex'), from + 1, 'latin1');
-      expect([at, await isBelieved(changed, signers.service)]).toEqual([at, false]);
+      expect([at, await isAccepted(changed, signers.service)]).toEqual([at, false]);
     }
   });
 });

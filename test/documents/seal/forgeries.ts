@@ -25,7 +25,7 @@ export type Expected = 'whole' | 'extended' | 'changed' | 'unsigned' | 'unreadab
 export type Case = readonly [name: string, expected: Expected, pdf: Buffer];
 
 export interface Signers {
-  /** Who seals documents. A file that is whole and has this signer is believed. */
+  /** Who seals documents. A file that is whole and has this signer is accepted. */
   service: Sealer;
   stranger: Sealer;
   authority: Sealer;
@@ -376,7 +376,7 @@ function* otherGaps({ service }: Signers): Generator<Case> {
     ['a line end in it', from + 100, '\n'],
     ['an end in it', from + 4_000, '>'],
     ['a begin in it', from + 4_000, '<'],
-    ['a letter that is no digit', from + 9, 'g'],
+    ['a letter that is not a digit', from + 9, 'g'],
     ['another begin', from, '('],
     ['another end', to - 1, ')'],
     ['no begin', from, ' '],

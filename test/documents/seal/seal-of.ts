@@ -33,7 +33,7 @@ export async function stateOf(pdf: Uint8Array): Promise<Expected> {
 }
 
 /** Returns true if the file is whole and has the seal of this signer. */
-export async function isBelieved(pdf: Uint8Array, { fingerprint }: Sealer): Promise<boolean> {
+export async function isAccepted(pdf: Uint8Array, { fingerprint }: Sealer): Promise<boolean> {
   const seal = await sealOf(pdf);
   return seal?.state === 'intact' && seal.coverage === 'whole' && seal.fingerprint === fingerprint;
 }

@@ -1,8 +1,9 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
+import { EsignError, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
 import type { Redactor } from '../../../kernel/redaction.ts';
+import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import {
   newWebhookSecret,

@@ -66,7 +66,7 @@ export class ReplaceProgress {
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
     const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
-    // The steps so far are done, and the message names them.
+    // The message names the steps that are done.
     const facts = { cause: error, outcome: null, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
     if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
     const { status, details } = error;

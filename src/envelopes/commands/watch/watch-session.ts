@@ -145,13 +145,8 @@ function execHook(
   async function run(change: StatusChange): Promise<void> {
     if (signal.aborted) return;
     counts.runs++;
-    const { envelopeId, from, to, envelope } = change;
-    const env = {
-      ESIGN_ENVELOPE_ID: envelopeId,
-      ESIGN_TEMPLATE_ID: envelope.templateId ?? '',
-      ESIGN_STATUS: to,
-      ESIGN_FROM: from ?? '',
-    };
+    const { envelopeId, to } = change;
+    const env = { ESIGN_ENVELOPE_ID: envelopeId, ESIGN_STATUS: to };
     const why = await attempt(`${jsonText(change)}\n`, env);
     if (why === undefined) return;
     counts.failed++;

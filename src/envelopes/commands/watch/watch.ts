@@ -10,7 +10,7 @@ import { notToWatch } from '../../left-out.ts';
 import { WATCH_PACE } from '../../reminder-limits.ts';
 import type { Wakeup } from '../../watch/wakeups.ts';
 import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
-import { readNamedOrSelected } from '../named-or-selected.ts';
+import { readNamedOrSelected } from '../actions/named-or-selected.ts';
 import { openDisplay } from './watch-display.ts';
 import { continueHint, deadlineAfter, WATCH_PACING } from './watch-flags.ts';
 import { WatchSession } from './watch-session.ts';

@@ -14,7 +14,7 @@ import {
 } from './pen.ts';
 
 /** The column of pages whose length depends on their content. */
-export const FLOW = { left: 64, right: 531, width: 467, top: 62, bottom: 774 };
+const FLOW = { left: 64, right: 531, width: 467, top: 62, bottom: 774 };
 
 const LABEL_WIDTH = 116;
 /** The line height of facts. */

@@ -5,7 +5,7 @@ export function inUtc(time: string | null): string {
 }
 
 /** Formats a time as `2026-01-02 10:11:12`, for columns with UTC in their heading. */
-export function toSeconds(time: string | null): string | undefined {
+function toSeconds(time: string | null): string | undefined {
   if (time === null || Number.isNaN(Date.parse(time))) return undefined;
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -24,7 +24,7 @@ export interface ClockRecord {
 export class SandboxClock implements Clock {
   readonly #base: Clock;
   readonly #isFrozen: boolean;
-  /** How far the sandbox's clock is ahead of the machine's, in ms. Whoever sets it must persist it. */
+  /** How far the sandbox's clock is ahead of the machine's, in ms. A caller that sets it must persist it. */
   offsetMs = 0;
 
   constructor(base: Clock, { isFrozen = false }: { isFrozen?: boolean | undefined } = {}) {

@@ -187,7 +187,7 @@ describe('a certificate path', () => {
     expect(verdicts).toEqual([false, true, true, false]);
   });
 
-  it('may contain renewed certificates of an authority, which no rule of its own counts or names', async () => {
+  it('may contain renewed certificates of an authority, which no rule counts or names', async () => {
     const root = await issue({ name: 'Root', authority: true });
     const first = await issue({
       name: 'Between',

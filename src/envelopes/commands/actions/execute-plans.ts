@@ -1,16 +1,22 @@
-import { READ_CONCURRENCY } from '../../api/limits.ts';
-import { Batch, type ItemResult } from '../../cli/batch.ts';
-import { reportOf } from '../../cli/error-report.ts';
-import { EsignError, GuardError, JournalError, NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
-import { writeJson } from '../../output/json.ts';
-import { safeLine } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
-import type { ActionReport, EnvelopeAction, Plan } from '../plan-writes.ts';
+import { READ_CONCURRENCY } from '../../../api/limits.ts';
+import { Batch, type ItemResult } from '../../../cli/batch.ts';
+import { reportOf } from '../../../cli/error-report.ts';
+import {
+  EsignError,
+  GuardError,
+  JournalError,
+  NothingToDoError,
+  sentenceOf,
+} from '../../../kernel/errors.ts';
+import { mapInOrder } from '../../../kernel/streams.ts';
+import { writeJson } from '../../../output/json.ts';
+import { safeLine } from '../../../output/text.ts';
+import type { Context } from '../../../session/context.ts';
+import type { ActionReport, EnvelopeAction, Plan } from '../../plan-writes.ts';
+import { renderDone } from '../envelope-text.ts';
+import { withOutcomeCheck } from '../write-errors.ts';
 import { ActionProgress } from './action-progress.ts';
-import { renderDone } from './envelope-text.ts';
 import type { Targets } from './named-or-selected.ts';
-import { withOutcomeCheck } from './write-errors.ts';
 
 /** The result of a plan: done, nothing to do, or an error. */
 type Outcome = { id: string } & ({ done: ActionReport } | { skipped: NothingToDoError } | { error: unknown });

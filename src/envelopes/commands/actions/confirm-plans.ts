@@ -1,12 +1,12 @@
-import { canAsk, confirmed, peopleAt, questionAbout } from '../../cli/input/confirm.ts';
-import { counted } from '../../kernel/duration.ts';
-import { sentenceOf } from '../../kernel/errors.ts';
-import { nameOf } from '../../kernel/text/person.ts';
-import { hasSigned } from '../../kernel/vocabulary.ts';
-import { inColumns, safeLine, truncate } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
-import type { EnvelopeAction, Execution, Plan } from '../plan-writes.ts';
-import { unconfirmed } from './confirm-concerns.ts';
+import { canAsk, confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { sentenceOf } from '../../../kernel/errors.ts';
+import { nameOf } from '../../../kernel/text/person.ts';
+import { hasSigned } from '../../../kernel/vocabulary.ts';
+import { inColumns, safeLine, truncate } from '../../../output/text.ts';
+import type { Context } from '../../../session/context.ts';
+import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
+import { unconfirmed } from '../confirm-concerns.ts';
 
 export interface Asking {
   /** Set by `--yes`. */

@@ -1,10 +1,10 @@
-import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
-import { listed } from '../../kernel/duration.ts';
-import { StoppedError, UnknownOutcomeError } from '../../kernel/errors.ts';
-import { command } from '../../kernel/text/shell-words.ts';
-import type { EnvelopeAction } from '../plan-writes.ts';
-import { REMINDER_GAP } from '../reminder-limits.ts';
-import { withHint } from './write-errors.ts';
+import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
+import { listed } from '../../../kernel/duration.ts';
+import { StoppedError, UnknownOutcomeError } from '../../../kernel/errors.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import type { EnvelopeAction } from '../../plan-writes.ts';
+import { REMINDER_GAP } from '../../reminder-limits.ts';
+import { withHint } from '../write-errors.ts';
 
 /** The most IDs to show in a command that is meant to be copied. */
 const MAX_IDS = 20;

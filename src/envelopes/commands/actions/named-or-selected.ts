@@ -1,11 +1,11 @@
-import type { Envelope } from '../../api/schemas.ts';
-import { selectedRun } from '../../bulk/commands/selected-run.ts';
-import { select } from '../../catalog/commands/select-envelopes.ts';
-import { type Ids, readIds } from '../../cli/input/ids.ts';
-import { counted, listed } from '../../kernel/duration.ts';
-import { UsageError } from '../../kernel/errors.ts';
-import type { EnvelopeStatus } from '../../kernel/vocabulary.ts';
-import type { Context } from '../../session/context.ts';
+import type { Envelope } from '../../../api/schemas.ts';
+import { selectedRun } from '../../../bulk/commands/selected-run.ts';
+import { select } from '../../../catalog/commands/select-envelopes.ts';
+import { type Ids, readIds } from '../../../cli/input/ids.ts';
+import { counted, listed } from '../../../kernel/duration.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import type { EnvelopeStatus } from '../../../kernel/vocabulary.ts';
+import type { Context } from '../../../session/context.ts';
 
 /** The envelopes on which a command acts. */
 export interface Targets extends Ids {

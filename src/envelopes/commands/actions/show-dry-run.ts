@@ -1,10 +1,10 @@
-import { Batch, type ItemResult } from '../../cli/batch.ts';
-import { noteRefusal } from '../../cli/dry-run.ts';
-import { reportOf } from '../../cli/error-report.ts';
-import { canAsk } from '../../cli/input/confirm.ts';
-import { inColumns, safeLine, truncate } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
-import type { EnvelopeAction, Plan } from '../plan-writes.ts';
+import { Batch, type ItemResult } from '../../../cli/batch.ts';
+import { noteRefusal } from '../../../cli/dry-run.ts';
+import { reportOf } from '../../../cli/error-report.ts';
+import { canAsk } from '../../../cli/input/confirm.ts';
+import { inColumns, safeLine, truncate } from '../../../output/text.ts';
+import type { Context } from '../../../session/context.ts';
+import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { type Asking, cellsOf, isExecutable, unasked } from './confirm-plans.ts';
 import { skippedItem } from './execute-plans.ts';
 import type { Targets } from './named-or-selected.ts';
