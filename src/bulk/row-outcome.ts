@@ -1,13 +1,12 @@
 import type { Envelope } from '../api/schemas.ts';
 import { findByRequestId } from '../catalog/find-by-request-id.ts';
-import { requestIdOf } from '../catalog/markers.ts';
+import { requestIdOf, runOf } from '../catalog/markers.ts';
 import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import { contentOf } from '../log/keys.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { endedMessage } from './lookup/known-rows.ts';
-import { isOf } from './lookup/survey.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { BulkSession } from './run-session.ts';
 
@@ -16,7 +15,7 @@ export async function recordOutcome(session: BulkSession, row: number, envelope:
   const { state } = session.run;
   const { id, mode } = state.head;
   const requestId = ownRequestId(session, envelope);
-  const isOwn = isOf(id, envelope);
+  const isOwn = runOf(envelope) === id;
   const status = envelope.status ?? 'SENT';
   if (status === 'DRAFT' && mode !== 'draft') {
     if (state.idOf(row) === envelope.id && state.of(row) === 'created') return;

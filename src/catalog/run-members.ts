@@ -1,17 +1,12 @@
 import type { Envelope } from '../api/schemas.ts';
-import { REPLACES_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
-import { markerOf } from './markers.ts';
+import { REPLACES_KEY } from '../kernel/vocabulary.ts';
+import { markerOf, runOf } from './markers.ts';
 
 /** A bulk run whose envelopes are selected. */
 export interface SelectedRun {
   id: string;
-  /** Its envelopes, from its journal on this machine; undefined without a journal. */
+  /** Its envelopes, from its journal on this machine or a search; undefined if they are known by their metadata only. */
   envelopeIds: ReadonlySet<string> | undefined;
-}
-
-/** Returns true for an envelope that the run created. RunMembers also finds those that replaced one. */
-export function isOfRun({ id: runId, envelopeIds }: SelectedRun, { id, metadata }: Envelope): boolean {
-  return envelopeIds?.has(id) === true || markerOf({ metadata }, RUN_KEY) === runId;
 }
 
 /**
@@ -37,7 +32,7 @@ export class RunMembers {
     else {
       this.#undecided.delete(id);
       const replaces = markerOf({ metadata }, REPLACES_KEY);
-      if (markerOf({ metadata }, RUN_KEY) === this.#run.id) this.#ids.add(id);
+      if (runOf({ metadata }) === this.#run.id) this.#ids.add(id);
       else if (typeof replaces === 'string') this.#replaced.set(id, replaces);
     }
     if (this.#ids.has(id) && created < this.#earliest) this.#earliest = created;

@@ -4,8 +4,9 @@ import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { completed } from './envelope-list.ts';
+import type { FindOptions } from './index/query.ts';
 import { RunMembers, type SelectedRun } from './run-members.ts';
-import { isUnfiltered, itemFilter, type Selection } from './selection.ts';
+import { isUnfiltered, itemFilter, matchesOneSigner, type Selection } from './selection.ts';
 
 export interface SelectEnvelopesOptions {
   pageSize?: number | undefined;
@@ -24,14 +25,14 @@ export async function* selectEnvelopes(
   selection: Selection,
   { signal, pageSize, onTotal }: SelectEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
-  const { run, ...rest } = selection;
+  const { run } = selection;
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
   const items = run === undefined ? client.envelopes.list(list) : await itemsOfRun(client, run, signal);
   let filter: ReturnType<typeof itemFilter> | undefined;
   for await (const item of items) {
     // The first response has set the service's clock.
-    filter ??= itemFilter(rest, client.serviceClock.now());
+    filter ??= itemFilter(selection, client.serviceClock.now());
     let [one, isMatch] = [item, filter(item)];
     if (isMatch === undefined) {
       one = await completed(client, item, signal);
@@ -63,7 +64,32 @@ async function itemsOfRun(
   return [...candidates.values()].filter(({ id }) => members.has(id));
 }
 
-/** Returns the envelopes with the newest first. Those without a creation time come last. */
-export function newestFirst(envelopes: readonly Envelope[]): Envelope[] {
-  return envelopes.toSorted((a, b) => (timeOf(b.createdAt) || 0) - (timeOf(a.createdAt) || 0));
+/**
+ * Returns the matches to show first, newest first, and the number of all. With a limit, it holds no more than twice as many.
+ * `oneSignerFirst`: those in which one signer matches every word come before the others.
+ */
+export async function bestMatches(
+  matches: AsyncIterable<Envelope>,
+  selection: Selection,
+  { limit = Number.POSITIVE_INFINITY, oneSignerFirst }: Pick<FindOptions, 'limit' | 'oneSignerFirst'>,
+): Promise<{ best: Envelope[]; total: number }> {
+  const ranked = (found: Envelope[]) => {
+    const sorted = found.sort(newestFirst);
+    if (!oneSignerFirst) return sorted;
+    const isFirst = new Set(sorted.filter((one) => matchesOneSigner(one, selection)));
+    return [...isFirst, ...sorted.filter((one) => !isFirst.has(one))];
+  };
+  let best: Envelope[] = [];
+  let total = 0;
+  for await (const one of matches) {
+    total++;
+    best.push(one);
+    if (best.length > 2 * limit) best = ranked(best).slice(0, limit);
+  }
+  return { best: ranked(best).slice(0, limit), total };
+}
+
+/** Envelopes without a creation time come last. */
+function newestFirst(a: Envelope, b: Envelope): number {
+  return (timeOf(b.createdAt) || 0) - (timeOf(a.createdAt) || 0);
 }

@@ -4,7 +4,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { folded, hasWord, hasWords } from '../kernel/text/words.ts';
 import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 import { partOf, textsOf } from './match.ts';
-import { isOfRun, type SelectedRun } from './run-members.ts';
+import type { SelectedRun } from './run-members.ts';
 
 /** The conditions that selected envelopes must meet. Times are by the service's clock. */
 export interface Selection {
@@ -21,7 +21,7 @@ export interface Selection {
   expiresBefore?: Moment | undefined;
   /** Metadata keys and values. Numbers are compared as text. */
   metadata?: readonly (readonly [string, string])[] | undefined;
-  /** The run that created it or the envelope it replaces. */
+  /** The run that created it or the envelope it replaces. RunMembers finds these; the filters don't. */
   run?: SelectedRun | undefined;
 }
 
@@ -40,7 +40,7 @@ export function itemFilter(selection: Selection, now: number): (item: Envelope) 
   return (item) => allOf(conditions, item);
 }
 
-/** Returns a filter by what never changes: template, signers, words, metadata, and the run's own marker. */
+/** Returns a filter by what never changes: template, signers, words, and metadata. */
 export function contentFilter(selection: Selection): (item: Envelope) => Answer {
   const conditions = contentConditions(selection);
   return (item) => allOf(conditions, item);
@@ -79,13 +79,12 @@ function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean
   return time ? test(timeOf(time)) : undefined;
 }
 
-function contentConditions({ template, signer, words, metadata = [], run }: Selection): Condition[] {
+function contentConditions({ template, signer, words, metadata = [] }: Selection): Condition[] {
   const conditions: Condition[] = [];
   const orUnknown = (isMet: boolean, isShown: boolean) => isMet || (isShown ? false : undefined);
   if (template) conditions.push((item) => orUnknown(isTemplate(item, template), showsTemplate(item)));
   for (const [key, value] of metadata)
     conditions.push((item) => orUnknown(hasValue(item, key, value), Boolean(item.metadata)));
-  if (run) conditions.push((item) => orUnknown(isOfRun(run, item), Boolean(item.metadata)));
   if (signer !== undefined) conditions.push((item) => orUnknown(hasSigner(item, signer), listsSigners(item)));
   if (words && words.length > 0)
     conditions.push((item) => orUnknown(hasWords(textsOf(item), words), showsTexts(item)));
@@ -147,8 +146,13 @@ export function matchedSigners({ signer, words = [] }: Selection): (envelope: En
   };
 }
 
+/** Returns true if one signer matches every word of a search for several. */
+export function matchesOneSigner(envelope: Envelope, { words = [] }: Selection): boolean {
+  return words.length > 1 && signersMatchingAll(envelope, words).length > 0;
+}
+
 /** Returns the signers whose own name and address contain every word. */
-export function signersMatchingAll({ signers }: Envelope, words: readonly string[]): Signer[] {
+function signersMatchingAll({ signers }: Envelope, words: readonly string[]): Signer[] {
   const textsOfSigner = ({ name, email }: Signer) =>
     [name, email].flatMap((text) => (text ? [folded(text)] : []));
   return (signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));

@@ -86,6 +86,17 @@ export async function* takeFirst<T>(
   }
 }
 
+/** Reads the first item now, so that what its response shows is known. Yields all items. */
+export async function begun<T>(
+  items: AsyncGenerator<T, void, undefined>,
+): Promise<AsyncGenerator<T, void, undefined>> {
+  const first = await items.next();
+  return (async function* () {
+    if (!first.done) yield first.value;
+    yield* items;
+  })();
+}
+
 /** Returns all items. */
 export async function allOf<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const all: T[] = [];

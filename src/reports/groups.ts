@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
+import { runOf } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { RUN_KEY } from '../kernel/vocabulary.ts';
 
 export type GroupBy =
   | { kind: 'template' | 'role' | 'month' | 'week' | 'run' }
@@ -32,7 +32,7 @@ function keyOf(envelope: Envelope, by: GroupBy): string | null {
     case 'week':
       return Number.isNaN(sentAt) ? null : weekOf(sentAt);
     case 'run':
-      return metadataOf(envelope, RUN_KEY);
+      return runOf(envelope) ?? null;
     case 'meta':
       return metadataOf(envelope, by.metadataKey);
     default:

@@ -7,7 +7,7 @@ import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { canMount, needsInjection } from '../support/disk-faults.ts';
 import { eventually } from '../support/eventually.ts';
-import { seeded } from '../support/faulty-proxy.ts';
+import { seeded } from '../support/seeded.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
 
 /* What a listener keeps despite kills and full disks, and how it ends. */

@@ -257,21 +257,6 @@ describe('a response from something other than the service', () => {
     await fails(['envelopes', 'get', 'env_1'], { exit: 8, code, says, env: at(`${server.origin}/${path}`) });
   });
 
-  it('exits with 8 after a redirect to another host, which never gets the key', async () => {
-    const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
-    const here = await startServer(
-      (_, response) => void response.writeHead(307, { location: `${other.origin}/x` }).end(),
-    );
-    await fails(['envelopes', 'get', 'env_1'], {
-      exit: 8,
-      code: 'BAD_RESPONSE',
-      says: /redirect/,
-      env: at(here.origin),
-    });
-    expect(other.seen).toEqual([]);
-    await Promise.all([other.close(), here.close()]);
-  });
-
   it('exits with 8 if nothing is listening', () =>
     fails(['envelopes', 'get', 'env_1'], {
       exit: 8,

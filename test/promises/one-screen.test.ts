@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
 import { ModelService } from '../support/model-service.ts';
 import { openScreen } from '../support/pty.ts';
+import { json } from '../support/server.ts';
 
 /* An account with much to do: what a person sees of it on a terminal of 80×24. */
 const DAY = 86_400_000;
@@ -89,4 +91,22 @@ describe('a run that does not exist', () => {
     expect(await home.object(['report', '--run', 'nope'])).toMatchObject({ sent: 0 });
     expect((await home.run`envelopes remind --run nope --yes`).code).toBe(4);
   });
+});
+
+it('a run whose markers the list leaves empty is found by commands that act on it', async () => {
+  const metadata = { esignRun: 'run-elsewhere', esignRow: 1 };
+  const { server, env } = await fakeService((request, response) => {
+    const one = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z', signers: [] };
+    if (request.path.endsWith('/env_1')) return json(response, 200, { data: { ...one, metadata } });
+    answerPage(request, response, 1, () => ({ ...one, metadata: {} }));
+  });
+  try {
+    for (const index of [{}, { ESIGN_NO_INDEX: '1' }]) {
+      const words = ['envelopes', 'cancel', '--run', 'run-elsewhere', '--dry-run'];
+      const cancel = await home.run(words, { env: { ...env, ...index } });
+      expect([cancel.code, cancel.stdout]).toEqual([0, expect.stringContaining('env_1')]);
+    }
+  } finally {
+    await server.close();
+  }
 });

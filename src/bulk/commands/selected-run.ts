@@ -1,6 +1,7 @@
 import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { markedEnvelopes } from '../../catalog/envelope-list.ts';
-import { isOfRun, type SelectedRun } from '../../catalog/run-members.ts';
+import { runOf } from '../../catalog/markers.ts';
+import type { SelectedRun } from '../../catalog/run-members.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../../session/context.ts';
@@ -13,8 +14,10 @@ import type { RunState } from '../run-state.ts';
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
   const run = await runFilter(name, context);
-  if (run.envelopeIds === undefined && !(await hasEnvelopes(run, context))) throw unknownRunError(run.id);
-  return run;
+  if (run.envelopeIds !== undefined || (await hasListed(run, context))) return run;
+  const envelopeIds = await searchRun(run.id, context);
+  if (envelopeIds.size === 0) throw unknownRunError(run.id);
+  return { id: run.id, envelopeIds };
 }
 
 /** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
@@ -37,10 +40,9 @@ export async function runOnThisMachine(id: string, context: Context): Promise<Ru
 
 /** Ends a run for good, so that a resume can't send the rest after its envelopes were canceled. */
 export async function endRunNamed(name: string, { session, terminal }: Context): Promise<void> {
-  const { lastRun } = await import('../run-list.ts');
   const { endRun } = await import('../runs.ts');
-  const id = name === 'last' ? await lastRun(runsDir()) : name;
-  if (id !== undefined && (await endRun(runsDir(), id, session.clock.now())))
+  const id = await namedRun(name);
+  if (await endRun(runsDir(), id, session.clock.now()))
     terminal.notice(`${id} has ended. Its other rows will not be sent.`);
 }
 
@@ -55,21 +57,19 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
   );
 }
 
-async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean> {
-  // The index knows them without reading each of them again.
+/** Returns true if the index, which doesn't read each envelope again, shows that the run exists. */
+async function hasListed(run: SelectedRun, context: Context): Promise<boolean> {
   const { envelopes } = await searchEnvelopes({ run }, { limit: 1 }, context);
   for await (const _ of envelopes) return true;
-  // A list may show empty metadata although the envelope has some.
-  const { signal } = context.interrupt;
-  for await (const one of markedEnvelopes(await context.session.client(), { signal }))
-    if (isOfRun(run, one)) return true;
   return false;
 }
 
-function noRunsError(): UsageError {
-  return new UsageError('This machine has no runs yet.', {
-    hint: 'Start one: `esign bulk create FILE --template ID`.',
-  });
+/** Returns the envelopes of a run, also those whose metadata the list shows as empty. */
+async function searchRun(id: string, { session, interrupt }: Context): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const one of markedEnvelopes(await session.client(), { signal: interrupt.signal }))
+    if (runOf(one) === id) found.add(one.id);
+  return found;
 }
 
 function unknownRunError(id: string): ServiceError {
@@ -89,5 +89,7 @@ export async function namedRun(id: string | undefined): Promise<string> {
   const { lastRun } = await import('../run-list.ts');
   const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
   if (found !== undefined) return found;
-  throw noRunsError();
+  throw new UsageError('This machine has no runs yet.', {
+    hint: 'Start one: `esign bulk create FILE --template ID`.',
+  });
 }

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { MAX_LIST_LAG_MS } from '../../catalog/envelope-list.ts';
+import { runOf } from '../../catalog/markers.ts';
 import { msUntilCertain } from '../../envelopes/earlier-create.ts';
 import { byPrecedence } from '../../envelopes/precedence.ts';
 import { hasSameContent } from '../../envelopes/same-content.ts';
@@ -11,7 +12,7 @@ import { readPlan } from '../plan-run.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createRow } from '../row-work.ts';
 import type { BulkSession } from '../run-session.ts';
-import { isOf, type RunSurvey, type SurveyTarget, survey } from './survey.ts';
+import { type RunSurvey, type SurveyTarget, survey } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
 const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
@@ -190,7 +191,7 @@ async function recordFound(session: BulkSession, { byRow }: RunSurvey): Promise<
     if (state.of(row) !== 'pending' && state.of(row) !== 'maybe' && state.of(row) !== 'created') continue;
     const winner = await chooseEnvelope(session, row, envelopes);
     if (winner === undefined) continue;
-    const isChecked = isOf(state.head.id, winner) || state.idOf(row) === winner.id;
+    const isChecked = runOf(winner) === state.head.id || state.idOf(row) === winner.id;
     if (isChecked) await recordOutcome(session, row, winner);
     else foreign.set(row, winner);
   }
@@ -234,6 +235,6 @@ async function chooseEnvelope(
   // on a run, neither prefers its own.
   const { state } = session.run;
   const known = state.isUnchecked(row) ? undefined : left.find(({ id }) => id === state.idOf(row));
-  const canceled = fresh.find((envelope) => !isOf(state.head.id, envelope));
+  const canceled = fresh.find((envelope) => runOf(envelope) !== state.head.id);
   return sent.toSorted(byPrecedence)[0] ?? known ?? left.toSorted(byPrecedence)[0] ?? canceled;
 }

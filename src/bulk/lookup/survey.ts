@@ -1,9 +1,9 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes } from '../../catalog/envelope-list.ts';
-import { markerOf, requestIdOf } from '../../catalog/markers.ts';
+import { markerOf, requestIdOf, runOf } from '../../catalog/markers.ts';
 import { StoppedError } from '../../kernel/errors.ts';
-import { ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { ROW_KEY } from '../../kernel/vocabulary.ts';
 
 /** The envelopes to look for in the service's list. */
 export interface SurveyTarget {
@@ -52,16 +52,11 @@ export async function survey(client: Client, target: SurveyTarget, signal: Abort
 }
 
 function rowOf(envelope: Envelope, { runId, requestIds }: SurveyTarget): number | undefined {
-  if (isOf(runId, envelope)) {
+  if (runOf(envelope) === runId) {
     const row = Number(markerOf(envelope, ROW_KEY));
     if (Number.isInteger(row)) return row;
   }
   return requestIds.get(requestIdOf(envelope) ?? '');
-}
-
-/** Returns true for an envelope with the markers of this run. */
-export function isOf(runId: string, envelope: Envelope): boolean {
-  return markerOf(envelope, RUN_KEY) === runId;
 }
 
 function withoutMarkers(id: string): StoppedError {

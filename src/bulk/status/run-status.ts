@@ -2,11 +2,11 @@ import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
-import { markerOf, requestIdOf } from '../../catalog/markers.ts';
+import { markerOf, requestIdOf, runOf } from '../../catalog/markers.ts';
 import { byPrecedence } from '../../envelopes/precedence.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { isVoid, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { isVoid, ROW_KEY } from '../../kernel/vocabulary.ts';
 import type { RowError } from '../entries.ts';
 import { type RowFacts, rowsOf } from '../results.ts';
 import type { RunState } from '../run-state.ts';
@@ -203,7 +203,7 @@ class RunEnvelopes {
     const kept = { id, status, signingOrder, sentAt, createdAt, signers, metadata };
     this.#byId.set(id, kept);
     const old = replacedBy(kept);
-    if (markerOf(kept, RUN_KEY) === this.#runId) {
+    if (runOf(kept) === this.#runId) {
       const row = Number(markerOf(kept, ROW_KEY));
       if (Number.isInteger(row)) push(this.#byRow, row, id);
       else this.#withoutRow.push(id);

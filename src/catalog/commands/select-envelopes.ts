@@ -3,7 +3,7 @@ import { type LimitFlags, limited } from '../../cli/input/limit-flags.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-import { allOf } from '../../kernel/streams.ts';
+import { begun } from '../../kernel/streams.ts';
 import type { Context } from '../../session/context.ts';
 import { completeItems } from '../envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../index/envelope-index.ts';
@@ -18,7 +18,7 @@ import {
 } from '../index/query.ts';
 import { isWholeItem } from '../match.ts';
 import { RunMembers } from '../run-members.ts';
-import { newestFirst, selectEnvelopes } from '../select.ts';
+import { bestMatches, selectEnvelopes } from '../select.ts';
 import { isUnfiltered, type Selection, selectionFilter } from '../selection.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
@@ -27,8 +27,8 @@ export type Selected = Omit<Found, 'knownAt'>;
 
 /**
  * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit.
- * If signers or metadata matter, they are read through the index, which never reads unchangeable
- * data twice; otherwise from the service's list.
+ * If signers or metadata matter, they are read through the index, which never reads unchangeable data twice; otherwise from the
+ * service's list.
  */
 export async function select(
   selection: Selection,
@@ -64,15 +64,17 @@ export async function searchEnvelopes(
   );
   if (found !== undefined) return found;
   const client = await context.session.client();
-  const { signal } = context.interrupt;
-  let total: number | undefined;
-  // The order of the service's list is unknown, so all envelopes are read before the first is shown.
-  async function* sorted() {
-    const all = await allOf(selectEnvelopes(client, selection, { signal }));
-    total = all.length;
-    yield* newestFirst(all);
+  const matches = selectEnvelopes(client, selection, { signal: context.interrupt.signal });
+  const { best, total } = await bestMatches(matches, selection, options);
+  async function* each() {
+    yield* best;
   }
-  return { envelopes: sorted(), total: () => total, hasMore: () => false, knownAt: Date.now() };
+  return {
+    envelopes: each(),
+    total: () => total,
+    hasMore: () => total > best.length,
+    knownAt: Date.now(),
+  };
 }
 
 /** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
@@ -82,15 +84,21 @@ export async function readAccount(selection: Selection, context: Context): Promi
   const { session, interrupt } = context;
   const client = await session.client();
   const { signal } = interrupt;
-  const { run, ...rest } = selection;
-  const members = run && new RunMembers(run);
-  const envelopes: Envelope[] = [];
-  for await (const one of completeItems(client, client.envelopes.list({ signal }), isWholeItem, signal)) {
-    envelopes.push(one);
-    members?.add(one.id, timeOf(one.createdAt), one.metadata);
+  const { run } = selection;
+  const items = completeItems(client, client.envelopes.list({ signal }), isWholeItem, signal);
+  if (run === undefined) {
+    const envelopes = await begun(items);
+    // The first response has set the service's clock.
+    return { envelopes, isSelected: selectionFilter(selection, session.now()) };
   }
-  const matches = selectionFilter(rest, session.now());
-  return { envelopes, isSelected: (one) => (members?.has(one.id) ?? true) && matches(one) };
+  const members = new RunMembers(run);
+  const envelopes: Envelope[] = [];
+  for await (const one of items) {
+    envelopes.push(one);
+    members.add(one.id, timeOf(one.createdAt), one.metadata);
+  }
+  const matches = selectionFilter(selection, session.now());
+  return { envelopes, isSelected: (one) => members.has(one.id) && matches(one) };
 }
 
 /** Requesting this many envelopes takes fewer requests than comparing the index with the list. */

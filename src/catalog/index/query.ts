@@ -106,8 +106,7 @@ export async function accountInIndex(
     }),
   );
   const { members, known } = index.snapshot;
-  // The members also contain the envelopes that replace those of the run.
-  const matches = selectionFilter({ ...selection, run: undefined }, account.client.serviceClock.now());
+  const matches = selectionFilter(selection, account.client.serviceClock.now());
   const isSelected = (one: Envelope) => (members?.has(one.id) ?? true) && matches(one);
   return { envelopes: index.stored(known.values()), isSelected };
 }

@@ -5,7 +5,7 @@ import { entryOf as memberOf } from '../../kernel/json.ts';
 import { folded } from '../../kernel/text/words.ts';
 import { type EnvelopeStatus, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { RunMembers } from '../run-members.ts';
-import { type Answer, contentFilter, type Selection, signersMatchingAll } from '../selection.ts';
+import { type Answer, contentFilter, matchesOneSigner, type Selection } from '../selection.ts';
 import {
   type Completeness,
   type EntryHead,
@@ -60,7 +60,7 @@ export class Snapshot {
     this.#run = run ? [bytesOf(run.id), bytesOf(REPLACES_KEY)] : [];
     this.members = run && new RunMembers(run);
     const hasConditions = [words, signer, template, metadata].some((one) => one !== undefined);
-    if (hasConditions) this.#filter = contentFilter({ ...selection, run: undefined });
+    if (hasConditions) this.#filter = contentFilter(selection);
   }
 
   /** Adds the next line of the file. */
@@ -128,7 +128,6 @@ export class Snapshot {
 
   #matchOf(head: EntryHead, created: number, line: Buffer): Match {
     const { id, known } = head;
-    const { words = [] } = this.#selection;
     const isPart = known === 'part';
     const mayMatch = isPart || hasTexts(line, this.#needles);
     const envelope = this.#needsParsing(head, mayMatch, line) ? envelopeIn(line) : undefined;
@@ -138,8 +137,7 @@ export class Snapshot {
     return {
       matches: answer ?? (isPart ? undefined : false),
       expires: timeOf(envelope?.expiresAt),
-      isOneSigner:
-        words.length > 1 && envelope !== undefined && signersMatchingAll(envelope, words).length > 0,
+      isOneSigner: envelope !== undefined && matchesOneSigner(envelope, this.#selection),
     };
   }
 

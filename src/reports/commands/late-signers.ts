@@ -1,10 +1,10 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { readAccount } from '../../catalog/commands/select-envelopes.ts';
+import { partOf } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { folded } from '../../kernel/text/words.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import type { Context } from '../../session/context.ts';
@@ -45,8 +45,8 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
 }
 
 /** Returns false for the other signers of an envelope that was selected by a signer. */
-function isNamed({ name, email }: Signer, { signer }: Selection): boolean {
-  return signer === undefined || [name, email].some((text) => folded(text ?? '').includes(signer));
+function isNamed(one: Signer, { signer }: Selection): boolean {
+  return signer === undefined || partOf(one, (text) => text.includes(signer)) !== undefined;
 }
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
