@@ -3,11 +3,12 @@ import type { Once } from '../api/once.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { dueTurns, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { NothingToDoError, StoppedError, SupersededError } from '../kernel/errors.ts';
+import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { Concern } from './completeness.ts';
+import { halfwayError } from './halfway.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
@@ -19,6 +20,7 @@ import {
   type Refusal,
   type Skip,
 } from './plan-writes.ts';
+import { REMINDER_GAP } from './reminder-limits.ts';
 import { ReminderTimes, recentReminders } from './reminder-times.ts';
 import { type ActionResult, remindEnvelope } from './write-outcome.ts';
 
@@ -185,7 +187,6 @@ async function remindEach(
   let acted: ActionResult | undefined;
   const signers: Signer[] = [];
   for (const [index, { signer, since }] of due.entries()) {
-    if (index > 0 && signal.aborted) throw stoppedBefore(id, due, index);
     const name = idOf(signer);
     const once: Once = {
       key: remindKey(client.baseUrl, id, name),
@@ -194,10 +195,13 @@ async function remindEach(
       serviceAt: now,
     };
     try {
+      signal.throwIfAborted();
       acted = await remindEnvelope(client, id, name, { signal, once });
       signers.push(signer);
     } catch (error) {
-      if (!(error instanceof SupersededError)) throw error;
+      if (error instanceof SupersededError) continue;
+      if (acted === undefined || error instanceof UnknownOutcomeError) throw error;
+      throw remindedSome(error, envelope, signers, due.slice(index), signal);
     }
   }
   if (acted === undefined) throw byOther(id);
@@ -242,10 +246,16 @@ function idOf({ id, email }: Signer): string {
   return id ?? email ?? '';
 }
 
-function stoppedBefore(id: string, due: readonly Due[], index: number): StoppedError {
-  const names = (some: readonly Due[]) => some.map(({ signer }) => addressOf(signer)).join(', ');
-  return new StoppedError(
-    'INTERRUPTED',
-    `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,
-  );
+function remindedSome(
+  error: unknown,
+  { id }: Envelope,
+  done: readonly Signer[],
+  left: readonly Due[],
+  signal: AbortSignal,
+): unknown {
+  const names = (some: readonly Signer[]) => some.map(addressOf).join(', ');
+  const others = names(left.map(({ signer }) => signer));
+  const state = `For ${id}, a reminder was sent to ${names(done)}, but not to ${others}.`;
+  const hint = `To skip those who were reminded, add --min-gap ${REMINDER_GAP}.`;
+  return halfwayError(error, { state, outcome: 'unknown', hint }, signal);
 }

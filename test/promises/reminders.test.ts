@@ -66,6 +66,35 @@ describe('a reminder', () => {
     ]);
   });
 
+  it('to some of several signers is neither done nor undone, and names who got one', async () => {
+    const [ada, bo] = ['ada', 'bo'].map((name) => ({
+      id: `s_${name}`,
+      email: `${name}@b.c`,
+      status: 'SENT',
+    }));
+    const envelope = { id: 'env_1', status: 'SENT', signers: [ada, bo] };
+    const { server, env } = await fakeService(({ method, body }, response) => {
+      if (method === 'POST' && body.includes('s_bo')) json(response, 403, { error: { code: 'FORBIDDEN' } });
+      else json(response, 200, { data: envelope });
+    });
+    const run = await home.run(argv`envelopes remind - --yes --json`, {
+      env,
+      input: 'env_1 s_ada\nenv_1 s_bo\n',
+    });
+    expect([run.code, ...jsonLines(run.stdout)]).toMatchObject([
+      10,
+      {
+        ok: false,
+        error: {
+          code: 'FORBIDDEN',
+          outcome: 'unknown',
+          message: expect.stringContaining('was sent to ada@b.c, but not to bo@b.c.') as unknown,
+        },
+      },
+    ]);
+    await server.close();
+  });
+
   it('is reported if there was one within the hour', async () => {
     const one = await sent();
     expect((await home.run`envelopes remind ${one.id}`).stderr).toBe('');

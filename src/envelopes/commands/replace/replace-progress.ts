@@ -1,12 +1,6 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import {
-  EsignError,
-  type Outcome,
-  ServiceError,
-  StoppedError,
-  sentenceOf,
-  UnknownOutcomeError,
-} from '../../../kernel/errors.ts';
+import { sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
+import { halfwayError } from '../../halfway.ts';
 import type { ReplaceEvent } from '../../replace/carry-out.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 
@@ -64,19 +58,8 @@ export class ReplaceProgress {
     if (error instanceof UnknownOutcomeError)
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
-    // After some of the steps, it is neither done nor unchanged.
-    const outcome: Outcome = this.#isBegun ? 'unknown' : 'none';
-    if (!(error instanceof EsignError)) {
-      if (!signal.aborted) return error;
-      const message = `Stopped: ${this.#currentStatus()}`;
-      return new StoppedError('INTERRUPTED', message, { outcome, hint: this.hint() });
-    }
-    const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
-    const hint = [error.hint, this.hint()].filter(Boolean).join('\n');
-    const facts = { cause: error, outcome, hint };
-    if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
-    const { status, details } = error;
-    return new ServiceError(error.code, message, { ...facts, status, details });
+    const outcome = this.#isBegun ? 'unknown' : 'none';
+    return halfwayError(error, { state: this.#currentStatus(), outcome, hint: this.hint() }, signal);
   }
 
   #open(): string {
