@@ -79,12 +79,13 @@ async function report(error: unknown, invocation: Invocation, installed: Install
   if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only oclif's errors need its list of commands, for a hint.
   const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
-  const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();
   const id = findCommand(argv, installed)?.id ?? '';
-  const advice = await adviceFor(known, { name: id.replaceAll(':', ' '), words: argv, observations });
+  const name = id.replaceAll(':', ' ');
+  const known = translate(error, config, { name, words: argv });
+  const advice = await adviceFor(known, { name, words: argv, observations });
   terminal.err(
     errorText(known, {
       json,

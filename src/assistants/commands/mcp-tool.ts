@@ -55,7 +55,7 @@ export function tool<F extends Values, More extends z.ZodRawShape>(facts: ToolFa
         return resultOf(await run(parsed, more.parse(given), { given, canceled: mcpReq.signal }), redactor);
       } catch (error) {
         const isWrite = !hints.readOnlyHint && given.dryRun !== true;
-        return failure(translate(error, undefined, []), redactor, isWrite);
+        return failure(translate(error, undefined, { name: '', words: [] }), redactor, isWrite);
       }
     });
   };

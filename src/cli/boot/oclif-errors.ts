@@ -3,6 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
+import type { FailedCommand } from '../advice.ts';
 import { UnknownFlagError } from '../input/unknown-flag.ts';
 import { suggestCommand, withArguments } from './aliases.ts';
 import { removedFlag } from './removed.ts';
@@ -11,9 +12,13 @@ import { removedFlag } from './removed.ts';
 const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 
 /** Converts oclif's errors about flags, arguments, and commands to usage errors. Returns other errors unchanged. */
-export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
+export function translate(
+  error: unknown,
+  config: Config | undefined,
+  { name, words }: Pick<FailedCommand, 'name' | 'words'>,
+): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof UnknownFlagError) return removedFlag(error.flag, argv) ?? error;
+  if (error instanceof UnknownFlagError) return removedFlag(error.flag, words) ?? error;
   if (error instanceof EsignError) {
     error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;
@@ -23,16 +28,16 @@ export function translate(error: unknown, config: Config | undefined, argv: read
     return unknownCommand(
       commandNotFound,
       config.commands.map((command) => command.id),
-      argv,
+      words,
     );
   if (!('oclif' in error)) return error;
-  const id = commandId(config, argv);
-  const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
+  const help = `See \`esign ${name ? `${name} ` : ''}--help\`.`;
+  const command = config?.findCommand(name.replaceAll(' ', ':'));
   const flags = flagsOf(error);
-  if (flags !== undefined) return removedFlag(flags[0] ?? '', argv) ?? unknownFlag(flags, config, id, help);
+  if (flags !== undefined) return removedFlag(flags[0] ?? '', words) ?? unknownFlag(flags, command, help);
   // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
-  return new UsageError(cleanMessage(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
+  return new UsageError(cleanMessage(sentence, command), { hint: help });
 }
 
 /** Returns the error for an unknown command, with a suggestion if one is similar enough. The arguments follow its words in `argv`. */
@@ -59,12 +64,10 @@ export function unknownCommand(id: string, ids: readonly string[], argv: readonl
 
 function unknownFlag(
   flags: readonly string[],
-  config: Config | undefined,
-  id: string,
+  command: Command.Loadable | undefined,
   help: string,
 ): UsageError {
   const [flag = ''] = flags;
-  const command = config?.findCommand(id.replaceAll(' ', ':'));
   const known = Object.keys(command?.flags ?? {}).map((name) => `--${name}`);
   const suggestion = flag.startsWith('--') ? nearest(flag, known) : undefined;
   return new UsageError(`Unknown flag ${flags.join(', ')}.`, {
@@ -77,19 +80,6 @@ function flagsOf(error: Error): string[] | undefined {
   const flags: unknown = 'flags' in error ? error.flags : undefined;
   if (!Array.isArray(flags) || !error.message.startsWith('Nonexistent flag')) return undefined;
   return flags.filter((flag) => typeof flag === 'string');
-}
-
-function commandId(config: Config | undefined, argv: readonly string[]): string {
-  const words: string[] = [];
-  for (const word of argv) {
-    if (word.startsWith('-')) break;
-    words.push(word);
-  }
-  for (let length = words.length; length > 0; length--) {
-    const id = words.slice(0, length).join(':');
-    if (config?.findCommand(id)) return id.replaceAll(':', ' ');
-  }
-  return '';
 }
 
 /** oclif's messages and their replacements. Values that may be secret are left out. */
