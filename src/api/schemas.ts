@@ -7,7 +7,8 @@ import { BadResponseError } from '../kernel/errors.ts';
  */
 const text = z.optional(z.nullable(z.string()));
 const count = z.optional(z.nullable(z.number()));
-const id = z.string().check(z.minLength(1));
+/** The document's IDs begin with a letter. One that began with a dash would be a flag in a command to copy. */
+const id = z.string().check(z.regex(/^[^-]/));
 
 export const templateFieldSchema = z.looseObject({
   fieldId: text,
@@ -78,7 +79,11 @@ export const listResponseSchema = z.looseObject({
   ),
 });
 export const errorResponseSchema = z.looseObject({
-  error: z.looseObject({ code: id, message: text, details: z.optional(z.unknown()) }),
+  error: z.looseObject({
+    code: z.string().check(z.minLength(1)),
+    message: text,
+    details: z.optional(z.unknown()),
+  }),
 });
 
 /** Returns true if the value matches the schema. Use only with schemas that never change the value. */

@@ -254,6 +254,7 @@ async function clearLeftovers(root: string, now: number): Promise<void> {
 function lockedError(id: string): (pid: string) => UsageError {
   return (pid) =>
     new UsageError(`Another process (${pid}) is working on ${id}.`, {
+      run: id,
       hint: `See its progress: \`${command('bulk', 'status', id)}\`.`,
     });
 }
@@ -261,6 +262,7 @@ function lockedError(id: string): (pid: string) => UsageError {
 function unknownRunError(id: string): ServiceError {
   return new ServiceError('NOT_FOUND', `Run ${id} was not found on this machine.`, {
     status: 404,
+    run: id,
     hint: 'List the runs with `esign bulk list`.',
   });
 }

@@ -132,12 +132,8 @@ type Style = (format: 'red' | 'dim', text: string) => string;
 
 /** Formats an error for people: what failed, why, details by field, and what to do next. */
 function renderError(error: unknown, report: ErrorReport, style: Style): string {
-  // Only our own messages may have several lines.
-  const message =
-    error instanceof ServiceError
-      ? `${safeLine(report.message)} (${safeLine(report.code)})`
-      : safeBlock(report.message);
-  const lines = [`${style('red', 'Error:')} ${message}`];
+  const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
+  const lines = [`${style('red', 'Error:')} ${safeLine(report.message)}${code}`];
   for (const [field, messages] of Object.entries(report.details ?? {})) {
     for (const message of messages) lines.push(`  ${safeLine(field)}: ${safeLine(message)}`);
   }

@@ -42,11 +42,11 @@ export function sortProblems(
 ): { notes: string[]; concerns: Concern[] } {
   const textsOf = (weight: EnvelopeProblem['weight']) =>
     problems.filter((one) => one.weight === weight).map(({ text }) => text);
-  const wrong = textsOf('wrong').join('\n');
+  const wrong = textsOf('wrong').join(' ');
   if (wrong !== '') throw new UsageError(wrong, { hint: 'Nothing was sent.' });
   const [warning, missing] = [textsOf('warning'), textsOf('incomplete')];
   if (allowMissing || missing.length === 0) return { notes: [...warning, ...missing], concerns: [] };
-  const text = missing.join('\n');
+  const text = missing.join(' ');
   const hint =
     "Nothing was sent. Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles.";
   return { notes: warning, concerns: [{ text, error: new UsageError(text, { hint }) }] };

@@ -8,8 +8,8 @@ export interface ErrorFacts {
   /** Messages by field, or by place in a file. */
   details?: ErrorDetails | undefined;
   cause?: unknown;
-  /** What a failed write did, if the class of the error doesn't show it. Null: several steps, which the message describes. */
-  outcome?: Outcome | null | undefined;
+  /** What a failed write did, if the class of the error doesn't show it. */
+  outcome?: Outcome | undefined;
   /** The bulk run that failed. */
   run?: string | undefined;
 }
@@ -27,7 +27,7 @@ export abstract class EsignError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: ErrorDetails | undefined;
-  readonly outcome: Outcome | null | undefined;
+  readonly outcome: Outcome | undefined;
   readonly run: string | undefined;
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {

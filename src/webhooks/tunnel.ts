@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { type Clock, waitAtMost } from '../kernel/clock.ts';
-import { NetworkError, UsageError } from '../kernel/errors.ts';
+import { type ErrorDetails, NetworkError, UsageError } from '../kernel/errors.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
 import { wordList } from '../kernel/text/word-list.ts';
@@ -53,7 +53,7 @@ export async function openTunnel(
     limit.catch(() => undefined);
     const address = await Promise.race([output.address, limit, ended]);
     if (address === undefined)
-      throw tunnelError(`The tunnel printed no https address within 30 seconds.${output.lastLines()}`);
+      throw tunnelError('The tunnel printed no https address within 30 seconds.', output);
     return { url: new URL(here.pathname, address).href, ended, close: () => close(child, exited, clock) };
   } catch (error) {
     await close(child, exited, clock);
@@ -79,14 +79,12 @@ class Output {
     });
   }
 
-  /** Returns the last lines of the output, for a message. */
-  lastLines(): string {
+  /** Returns the last lines of the output, for an error. */
+  lastLines(): string[] {
     const lines = stripVTControlCharacters(this.#raw)
       .split(/[\r\n]+/)
       .filter((one) => one.trim() !== '');
-    return lines.length === 0
-      ? ' It printed nothing.'
-      : ` Its output:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
+    return lines.slice(-MAX_OUTPUT_LINES);
   }
 }
 
@@ -124,13 +122,24 @@ function exitOf(child: ChildProcess): Promise<Exit> {
 
 function endedError({ code, signal, failure }: Exit, output: Output): Error {
   const how = failure?.message ?? `it exited with ${signal ?? code ?? 'an error'}`;
-  const message = `The tunnel stopped: ${how}.${output.lastLines()}`;
+  const message = `The tunnel stopped: ${how}.`;
   const isUnknown = failure !== undefined || code === 126 || code === 127;
-  return isUnknown ? new UsageError(message, { hint: HINT }) : tunnelError(message);
+  return isUnknown
+    ? new UsageError(message, { hint: HINT, details: detailsOf(output) })
+    : tunnelError(message, output);
 }
 
-function tunnelError(message: string): NetworkError {
-  return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT });
+function tunnelError(message: string, output: Output): NetworkError {
+  return new NetworkError('NETWORK', message, {
+    maybeReceived: false,
+    hint: HINT,
+    details: detailsOf(output),
+  });
+}
+
+function detailsOf(output: Output): ErrorDetails {
+  const lines = output.lastLines();
+  return { output: lines.length === 0 ? ['none'] : lines };
 }
 
 /** Asks the command to exit, waits for it, and ends what is left of its process group. */

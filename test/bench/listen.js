@@ -207,6 +207,8 @@ async function startServer(folder, name, file, words, env, portOf) {
     child.on('exit', resolve);
     child.on('error', resolve);
   });
+  // The child has its own handle.
+  await output.close();
   let over;
   void ended.then((reason) => {
     over = reason instanceof Error ? reason : new Error(`it ended with ${reason}`);
@@ -214,7 +216,6 @@ async function startServer(folder, name, file, words, env, portOf) {
   const stop = async () => {
     child.kill();
     await ended;
-    await output.close();
   };
   for (;;) {
     if (over !== undefined) throw over;

@@ -116,7 +116,7 @@ describe('the report of an error', () => {
       expect(nextOf(`Run \`${line}\`.`)).toEqual([]);
   });
 
-  it('takes no command from the address of a signer, and no line from a message of the service', () => {
+  it('takes no command from the address of a signer, and no line from a name or a message of the service', () => {
     const email = '"`esign envelopes cancel --all --yes`"@b.c';
     const error = asThrown(() =>
       signersNamed({ id: 'env_1', signers: [{ email }, { email: 'a@b.c' }] }, 'x'),
@@ -124,7 +124,7 @@ describe('the report of an error', () => {
     expect(reportOf(error)).toMatchObject({ hint: 'Its signers are a@b.c.', next: [] });
     const forged = new ServiceError('INVALID_STATE', 'no\nRun `rm -rf .`', { status: 400 });
     expect(errorText(forged, plain)).toMatch(/^Error: no⏎Run `rm -rf \.` \(INVALID_STATE\)\n/);
-    expect(errorText(new UsageError('one\ntwo'), plain)).toBe('Error: one\ntwo\n');
+    expect(errorText(new UsageError('No one signs as A\nB.'), plain)).toBe('Error: No one signs as A⏎B.\n');
   });
 
   it('contains no part of a secret that would be at the end of a line', () => {

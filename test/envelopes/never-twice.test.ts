@@ -9,8 +9,8 @@ import { EsignError } from '../../src/kernel/errors.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
-import { seeded } from '../support/faulty-proxy.ts';
 import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
+import { seeded } from '../support/seeded.ts';
 
 /* One request ID creates one envelope, and nobody is emailed twice, for any service that matches the API document. */
 

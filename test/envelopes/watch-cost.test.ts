@@ -6,7 +6,7 @@ import {
   type WatchOptions,
   watchEnvelopes,
 } from '../../src/envelopes/watch/watch-envelopes.ts';
-import { seeded } from '../support/faulty-proxy.ts';
+import { seeded } from '../support/seeded.ts';
 import { idsOf, Model, type ModelOptions } from '../support/watched-service.ts';
 
 interface Plot extends ModelOptions {

@@ -81,13 +81,6 @@ describe('a create', () => {
     expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('is searched for until it must be in the list, and only then is unknown', async () => {
-    const { client, clock } = await serviceOf(losing([]));
-    expect(await settle(client)).toMatchObject({ kind: 'unknown', error: { name: 'NetworkError' } });
-    expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
-    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(60_000);
-  });
-
   it('is searched for immediately, and only until it is found', async () => {
     const { client, clock } = await serviceOf(losing([{ id: 'env_1', ...{ metadata: mine } }]));
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
@@ -140,22 +133,6 @@ describe('a create', () => {
     expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(21);
   });
 
-  it.each([-60, 60])("is found if the local clock is %i minutes ahead of the service's", async (ahead) => {
-    const theirs = NOW - ahead * MINUTE;
-    const items = Array.from({ length: 12 }, (_, i) => ({
-      id: `env_${i}`,
-      templateId: 'tmpl_1',
-      createdAt: at(theirs - i * 1_000),
-      metadata: i === 3 ? mine : {},
-    }));
-    const answer = losing(items);
-    const { client } = await serviceOf((request, response, number) => {
-      response.setHeader('date', new Date(theirs).toUTCString());
-      return answer(request, response, number);
-    });
-    expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_3' } });
-  });
-
   it('is never matched with an envelope that existed long before', async () => {
     const old = Array.from({ length: 12 }, (_, i) => ({
       id: `env_${i}`,
@@ -169,20 +146,6 @@ describe('a create', () => {
 });
 
 describe('the envelope of a request ID', () => {
-  const other = { [REQUEST_ID_KEY]: 'req-2' };
-
-  it('is the one that contains it; items without metadata are read one by one', async () => {
-    const items = [
-      { id: 'env_1', templateId: 'tmpl_1', metadata: other },
-      { id: 'env_2', templateId: 'tmpl_1', metadata: null },
-      { id: 'env_3', templateId: 'tmpl_1', metadata: {} },
-      { id: 'env_4', templateId: 'tmpl_1', metadata: mine },
-    ];
-    const { client } = await serviceOf(losing(items));
-    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_4' });
-    expect(requests()).toEqual(['GET /envelopes', 'GET /envelopes/env_4']);
-  });
-
   it('is found at any age, and with any spelling of the key', async () => {
     const old = Array.from({ length: 250 }, (_, i) => ({
       id: `env_${i}`,
@@ -191,49 +154,6 @@ describe('the envelope of a request ID', () => {
     }));
     const { client } = await serviceOf(losing(old));
     expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_240' });
-  });
-
-  it.each([
-    ['missing', undefined],
-    ['null', null],
-    ['empty', {}],
-    ['without its marker', { deal: '4711' }],
-  ])('is found if the list shows its metadata %s, with any template in the list', async (_, metadata) => {
-    const full = [
-      { id: 'env_1', templateId: 'tmpl_1', metadata: other },
-      { id: 'env_2', templateId: 'tmpl_1_v3', metadata: mine },
-    ];
-    const listed = full.map((one) => ({ ...one, metadata }));
-    const { client } = await serviceOf(losing(listed, full));
-    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_2' });
-    expect(await findByRequestId(client, 'req-3')).toBeUndefined();
-  });
-
-  it('is found if it moves to page 1 during the search, or is beyond the last page', async () => {
-    const items = Array.from({ length: 201 }, (_, i) => ({
-      id: `env_${i}`,
-      metadata: i === 200 ? mine : other,
-    }));
-    const moved = [items[200], ...items.slice(0, 200)];
-    let lists = 0;
-    const { client } = await serviceOf(({ path, query }, response) => {
-      const id = /envelopes\/(.+)$/.exec(path)?.[1];
-      if (id !== undefined) return json(response, 200, { data: { id, metadata: mine } });
-      const page = Number(query.get('page'));
-      const now = lists++ < 2 ? items : moved;
-      const data = now.slice((page - 1) * 100, page * 100);
-      json(response, 200, { data, meta: { pagination: { totalPages: 3 } } });
-    });
-    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_200' });
-    await server?.close();
-    const short = await serviceOf(({ path, query }, response) => {
-      const id = /envelopes\/(.+)$/.exec(path)?.[1];
-      if (id !== undefined) return json(response, 200, { data: { id, metadata: mine } });
-      const page = Number(query.get('page'));
-      const data = items.slice((page - 1) * 100, page * 100);
-      json(response, 200, { data, meta: { pagination: { totalPages: 2 } } });
-    });
-    expect(await findByRequestId(short.client, 'req-1')).toMatchObject({ id: 'env_200' });
   });
 });
 

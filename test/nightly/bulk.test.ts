@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { expectOnce, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
-import { seeded } from '../support/faulty-proxy.ts';
+import { seeded } from '../support/seeded.ts';
 
 const ROWS = Number(process.env.BULK_ROWS ?? 10_000);
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);

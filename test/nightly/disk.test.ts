@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
@@ -160,23 +160,6 @@ async function remindersTo(address: string): Promise<number> {
 }
 
 describe.skipIf(!canMount)('a full disk', () => {
-  it('loses no profile, whatever its size', async () => {
-    const before = await readFile(home.path('config', 'profiles.json'), 'utf8');
-    for (const kib of [8, 12, 16, 24, 64]) {
-      const run = await onSmallDisk(home, home.path('config'), kib, [
-        'profiles',
-        'edit',
-        'sandbox',
-        '--no-verify',
-        '--region',
-        'r'.repeat(6_000),
-      ]);
-      expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
-      if (run.code !== 0) expect(await readFile(home.path('config', 'profiles.json'), 'utf8')).toBe(before);
-      await writeFile(home.path('config', 'profiles.json'), before);
-    }
-  });
-
   it('stops a download with a message and no partial file', async () => {
     for (const kib of [4, 16, 40, 100]) {
       const folder = `small-${kib}`;
@@ -189,15 +172,5 @@ describe.skipIf(!canMount)('a full disk', () => {
       expect((await home.run(args)).code).toBe(0);
       expect(await filesIn(folder)).toEqual(whole);
     }
-  });
-});
-
-describe.skipIf(process.getuid?.() === 0)('a read-only folder', () => {
-  it('is reported, and nothing is sent', async () => {
-    await writeFile(home.path('many.csv'), rowsOf(3));
-    await chmod(home.path('state'), 0o500);
-    const run = await home.run`bulk create many.csv --template tmpl_nda --send --yes`;
-    await chmod(home.path('state'), 0o700);
-    expect([run.code, run.stderr.includes('Nothing was sent')]).toEqual([2, true]);
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
-import { seeded } from '../support/faulty-proxy.ts';
+import { seeded } from '../support/seeded.ts';
 import { portOf } from '../support/server.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { Home } from '../support/cli.ts';
-import { seeded } from '../support/faulty-proxy.ts';
 import {
   askedBy,
   expectOneAtMost,
@@ -13,6 +12,7 @@ import {
   startRig,
   wrongOne,
 } from '../support/replacing.ts';
+import { seeded } from '../support/seeded.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
 const RUNS = Number(process.env.REPLACE_RUNS ?? 1_000);

@@ -7,7 +7,7 @@ import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { canMount, needsInjection } from '../support/disk-faults.ts';
 import { eventually } from '../support/eventually.ts';
-import { seeded } from '../support/faulty-proxy.ts';
+import { seeded } from '../support/seeded.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
 
 /* What a listener keeps despite kills and full disks, and how it ends. */
@@ -271,7 +271,14 @@ exit 4
     expect(await listener.object()).toMatchObject({ type: 'summary' });
     expect((await listener.ended).code).toBe(8);
     expect(jsonLines(await listener.stderr)).toMatchObject([
-      { error: { code: 'NETWORK', message: expect.stringContaining('connection lost') as unknown } },
+      {
+        error: {
+          code: 'NETWORK',
+          details: {
+            output: expect.arrayContaining([expect.stringContaining('connection lost')]) as unknown,
+          },
+        },
+      },
     ]);
   });
 

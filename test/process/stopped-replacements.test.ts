@@ -78,7 +78,7 @@ describe('an interrupted or concurrent replacement', () => {
     gate.open();
     const [made] = await madeFor(id);
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
-    expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
+    expect(error).toMatchObject({ code: 'INTERRUPTED', outcome: 'unknown', exitCode: 143 });
     expect(error.message).toMatch(new RegExp(`^Stopped: ${String(made?.id)} .*draft.* ${id} .*cancell?ed`));
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
     expect((await home.shell(command, env)).code).toBe(0);

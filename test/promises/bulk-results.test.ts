@@ -133,7 +133,11 @@ describe('bulk status', () => {
     expect([wrong.code, reportedError(wrong).hint]).toEqual([2, expect.stringContaining('waiting')]);
     for (const words of ['status', 'export', 'resume'].map((word) => ['bulk', word, 'run-20200101-0-a'])) {
       const unknown = await home.run([...words, '--json']);
-      expect([words, unknown.code, reportedError(unknown).code]).toEqual([words, 4, 'NOT_FOUND']);
+      expect([words, unknown.code, reportedError(unknown)]).toMatchObject([
+        words,
+        4,
+        { code: 'NOT_FOUND', run: 'run-20200101-0-a' },
+      ]);
     }
     for (const words of [argv`envelopes list`, argv`late`, argv`find a`])
       expect(await home.json([...words, '--run', 'run-20200101-0-a'])).toEqual([]);

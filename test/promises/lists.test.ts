@@ -37,14 +37,6 @@ const summary = (index: number) => ({
   createdAt: '2026-01-02T03:04:05Z',
 });
 
-/** Half of the first hundred items leave the list after the first page. */
-function shrinkingPage(request: SeenRequest, response: ServerResponse): void {
-  isShrunk ||= request.query.get('page') === '2';
-  if (isShrunk) answerPage(request, response, 150, (index) => plain(index + 50));
-  else answerPage(request, response, 200, plain);
-}
-let isShrunk = false;
-
 type Answer = (request: SeenRequest, response: ServerResponse) => void;
 const pages =
   (count: number, item: (index: number) => unknown): Answer =>
@@ -57,9 +49,6 @@ const WORLDS: Readonly<Record<string, Answer>> = {
   strange: pages(1, () => strange),
   summaries: pages(3, summary),
   gone: pages(3, summary),
-  // An item is added at the start between two pages: the last of the first page is repeated.
-  shifting: pages(200, (index) => plain(index < 100 ? index : index - 1)),
-  shrinking: shrinkingPage,
   broken: (request, response) =>
     request.query.get('page') === '1'
       ? answerPage(request, response, 200, plain)
@@ -170,19 +159,6 @@ describe('a list', () => {
     expect(fields.stderr).toContain('"foo", "signers.0.mail".');
     expect(fields.stderr).toContain(Object.keys(strange).join(', '));
     expect((await list('empty', '--fields', 'foo')).stderr).toBe('');
-  });
-
-  it('contains everything that stays when items leave it between two pages', async () => {
-    const ids = linesOf((await list('shrinking', '-q', '--all')).stdout);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids).toEqual(expect.arrayContaining(Array.from({ length: 150 }, (_, i) => `env_${i + 50}`)));
-  });
-
-  it('contains each ID once when pages shift', async () => {
-    const { stdout } = await list('shifting', '-q', '--all');
-    const ids = linesOf(stdout);
-    expect(ids).toHaveLength(199);
-    expect(new Set(ids).size).toBe(199);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { type Finished, Home, reportedError } from '../support/cli.ts';
+import { Home, reportedError } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json, loseReply } from '../support/server.ts';
 
@@ -34,24 +34,6 @@ describe('a lost response', () => {
     expect(all).toEqual([parseJson(stdout)]);
   });
 
-  it('exits with 8 if a create was never processed, and a rerun with the same request ID creates one', {
-    tags: ['full'],
-    timeout: 180_000,
-  }, async () => {
-    await faults({ html502: { match: 'POST /esign/envelopes$', times: 1 } });
-    const args = create('--metadata', 'case=refused', '--request-id', 'deal-7', '--json');
-    const first = await home.run(args);
-    expect(first.code).toBe(8);
-    expect(reportedError(first)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 8 });
-    expect(String(reportedError(first).hint)).toContain('--request-id deal-7');
-    const second = await home.run(args);
-    const third = await home.run(args);
-    expect([second.code, third.code]).toEqual([0, 0]);
-    expect(third.stdout).toBe(second.stdout);
-    expect(third.stderr).toContain('Nothing new was created');
-    expect(await envelopes('refused')).toHaveLength(1);
-  });
-
   it('resolves the outcome of send and cancel by reading the status', async () => {
     const id = String((await home.object(create())).id);
     await faults({ lostReply: { match: 'POST /esign/envelopes/', times: 1 } });
@@ -77,24 +59,6 @@ describe('a lost response', () => {
   });
 });
 
-describe('the responses of send, cancel, and remind in every documented form', () => {
-  it.each(['success', 'empty204'])('cause no repetition: %s', async (form) => {
-    const other = new Home();
-    await other.sandbox(['--choice', `action-reply=${form}`]);
-    const id = String((await other.object(create())).id);
-    const runs: Finished[] = [];
-    for (const action of ['send', 'remind', 'cancel'])
-      runs.push(await other.run`envelopes ${action} ${id} --json`);
-    expect(runs.map((one) => one.code)).toEqual([0, 0, 0]);
-    expect(runs.map((one) => parseJson(one.stdout))).toMatchObject([
-      { id, status: 'SENT', subject: 'Please sign: Confidentiality undertaking' },
-      { id, status: 'SENT' },
-      { id, status: 'CANCELLED' },
-    ]);
-    await other.close();
-  });
-});
-
 describe('a request ID', () => {
   it('creates one envelope in two processes at the same time', async () => {
     const args = create('--metadata', 'case=twice', '--request-id', 'order-1', '--json');
@@ -102,14 +66,5 @@ describe('a request ID', () => {
     expect(runs.map(({ code }) => code)).toEqual([0, 0]);
     expect(parseJson(runs[0].stdout)).toEqual(parseJson(runs[1].stdout));
     expect(await envelopes('twice')).toHaveLength(1);
-  });
-
-  it('creates one envelope on another machine and with an old copy of the state', async () => {
-    const args = create('--metadata', 'case=moved', '--request-id', 'order-2', '--json');
-    const first = await home.run(args);
-    const elsewhere = { env: { ESIGN_STATE_DIR: home.path('elsewhere') } };
-    const second = await home.run(args, elsewhere);
-    expect([second.code, parseJson(second.stdout)]).toEqual([0, parseJson(first.stdout)]);
-    expect(await envelopes('moved')).toHaveLength(1);
   });
 });

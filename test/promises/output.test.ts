@@ -7,9 +7,7 @@ import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
-import { answerPage, fakeService } from '../support/fake-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
 
 const root = join(import.meta.dirname, '../..');
 const contract = join(root, 'contract/output');
@@ -235,44 +233,5 @@ describe('the --json output', () => {
       expect(error.exitCode).toBe(finished.code);
       expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);
     }
-  });
-});
-
-describe('a list', () => {
-  it('is a table on a terminal, and tab-separated without a header elsewhere', async () => {
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, 'templates', 'list'], { env: home.env });
-    await screen.ended;
-    expect(screen.text()).toMatch(/^ID +NAME/);
-    const lines = linesOf((await home.run`templates list`).stdout);
-    expect(lines.map((line) => line.split('\t')[0])).toContain('tmpl_lease');
-    expect(new Set(lines.map((line) => line.split('\t').length)).size).toBe(1);
-  });
-
-  it('keeps what the service sent: unknown fields, the order, and null', async () => {
-    const sent = [
-      {
-        id: 'env_2',
-        status: 'NEW_STATUS',
-        unknown: { deep: [1.5, null, 'ü'] },
-        signers: [],
-        createdAt: null,
-      },
-      { unknown: true, id: 'env_1', status: 'SENT' },
-    ];
-    const service = await fakeService((request, response) =>
-      answerPage(request, response, sent.length, (index) => sent[index]),
-    );
-    const { stdout } = await home.run(['envelopes', 'list', '--json'], { env: service.env });
-    expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify(sent));
-    const ids = await home.run(['envelopes', 'list', '-q'], { env: service.env });
-    expect(ids.stdout).toBe('env_2\nenv_1\n');
-    await service.server.close();
-  });
-
-  it('is CSV with a header and the selected columns, where people export it', async () => {
-    const id = await draft();
-    const { stdout } = await home.run`envelopes list --csv --fields id,status,signers.0.email -L 1`;
-    expect(linesOf(stdout)).toEqual(['id,status,signers.0.email', `${id},DRAFT,ada@example.com`]);
   });
 });

@@ -173,11 +173,6 @@ describe('envelopes replace', () => {
     expect([(await get(id)).status, await madeFor(id)]).toEqual(['SENT', []]);
   });
 
-  it('reports a wrong ID', async () => {
-    const run = await home.run`envelopes replace env_none --json`;
-    expect([run.code, reportedError(run).message]).toEqual([4, expect.stringContaining('env_none')]);
-  });
-
   it('shows the plan and its requests with --dry-run, and changes nothing', async () => {
     const id = await lease('--send');
     const planned = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;

@@ -13,8 +13,8 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { RUN_KEY } from '../../src/kernel/vocabulary.ts';
 import { BASE_URL, BulkService, type Fate } from './bulk-service.ts';
-import { seeded } from './faulty-proxy.ts';
 import { memoryOf } from './recording.ts';
+import { seeded } from './seeded.ts';
 
 /** The result of a campaign; anything in `wrong` is a broken promise. */
 export interface Campaign {

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import { forward } from './faulty-proxy.ts';
+import { createServer, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { portOf } from './server.ts';
 
 /** The outcome of a request: it never arrives, or its response never returns. The client keeps waiting. */
@@ -51,5 +51,25 @@ export async function startGate(target: string): Promise<Gate> {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** Forwards a request to the service. */
+async function forward(request: IncomingMessage, target: string) {
+  const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+  const body = await buffer(request);
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
+  const reply = await fetch(`${target}${request.url ?? ''}`, {
+    method: request.method ?? 'GET',
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ...(hasBody ? { body } : {}),
+  });
+  const kept = [...reply.headers].filter(
+    ([name]) => !/^(content-length|transfer-encoding|connection|keep-alive)$/.test(name),
+  );
+  return {
+    status: reply.status,
+    headers: Object.fromEntries(kept),
+    body: Buffer.from(await reply.arrayBuffer()),
   };
 }

@@ -15,8 +15,8 @@ import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox/control/control-client.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { fakeClock } from './clock.ts';
-import { seeded } from './faulty-proxy.ts';
 import { gateFor, memoryOf } from './recording.ts';
+import { seeded } from './seeded.ts';
 
 /** The process was killed: none of our code runs. */
 class Killed extends Error {

@@ -8,9 +8,9 @@ import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { fakeClock } from './clock.ts';
-import { seeded } from './faulty-proxy.ts';
 import { type Fate, LaggingService } from './lagging-service.ts';
 import { replaceOnce, requestFor } from './replacing.ts';
+import { seeded } from './seeded.ts';
 
 /*
  * Seeded campaigns for writes, in process and with a fake clock: two processes at the same time, two machines, state

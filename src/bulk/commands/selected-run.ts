@@ -53,9 +53,7 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
   if (settings.baseUrl === undefined || settings.baseUrl.value === baseUrl) return;
   throw new UsageError(
     `${id} was started with the base URL ${baseUrl}, but the current one is ${settings.baseUrl.value}.`,
-    {
-      hint: 'Select its profile with --profile.',
-    },
+    { run: id, hint: 'Select its profile with --profile.' },
   );
 }
 
@@ -80,6 +78,7 @@ function unknownRunError(id: string): ServiceError {
     `Run ${id} was not found on this machine or among the service's envelopes.`,
     {
       status: 404,
+      run: id,
       hint: 'List the runs on this machine with `esign bulk list`. For a run on another machine, check the run ID and the profile.',
     },
   );

@@ -95,7 +95,6 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
 /** oclif's messages and their replacements. Values that may be secret are left out. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'Missing argument $1: $2'],
-  [/^Missing \d+ required args:\n/, 'Missing arguments:\n'],
   [/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.'],
   [/^Expected (--[^=\s]+)=(.*) to be one of: (.*)$/s, '$1 must be one of $3, not $2.'],
   [/^Expected (.*) to be one of: (.*)$/s, 'Expected one of $2, not $1.'],
@@ -117,7 +116,8 @@ function cleanMessage(message: string, command: Command.Loadable | undefined): s
   const plain = message
     .replace(/^The following errors? occurred:\s*/, '')
     .replaceAll(/Missing required flag (\S+)/g, missing);
-  return OCLIF_SENTENCES.reduce((text, [theirs, ours]) => text.replace(theirs, ours), plain).trim();
+  const ours = OCLIF_SENTENCES.reduce((text, [theirs, sentence]) => text.replace(theirs, sentence), plain);
+  return ours.replaceAll(/\s*\n\s*/g, ' ').trim();
 }
 
 /** Returns true for the error of a prompt that was aborted with Ctrl-C. */

@@ -2,7 +2,6 @@ import { UsageError } from '../../kernel/errors.ts';
 import { takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
-import { UnknownFlagError } from './unknown-flag.ts';
 
 /** Signers by ID or address, by envelope ID. */
 export type SignersById = ReadonlyMap<string, readonly string[]>;
@@ -29,7 +28,7 @@ type IdKind = keyof typeof SOURCES;
  * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
  * empty, which would otherwise look like success. In a storage key, every character counts, so arguments are used unchanged. On
  * stdin, a key that contains a tab, or begins or ends with white space, is written as a JSON string.
- * @throws UsageError without IDs, or if one looks like a flag.
+ * @throws UsageError without IDs.
  */
 export async function readIds(
   words: readonly string[],
@@ -37,7 +36,6 @@ export async function readIds(
   terminal: Pick<CommandTerminal, 'notice'>,
   stdin?: NodeJS.ReadableStream,
 ): Promise<Ids> {
-  refuseFlags(words);
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
       hint: SOURCES[what],
@@ -63,10 +61,6 @@ function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerm
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
     });
-}
-
-function refuseFlags(words: readonly string[]): void {
-  for (const word of words) if (word.startsWith('-') && word !== '-') throw new UnknownFlagError(word);
 }
 
 /** Reads lines such as `env_1`, or `env_1 signer_1` from `late -q`. */

@@ -5,6 +5,7 @@ import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
+import { Fifo } from './fifo.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
 
 /** A delivery that an address has not accepted yet. There may be many, so it holds little: its bytes stay in the journal until they are sent. */
@@ -45,6 +46,8 @@ const MAX_REFUSALS = 5;
 const TEMPORARY_STATUSES = new Set([408, 425, 429]);
 /** The maximum number of simultaneous requests. */
 const CONCURRENCY = 32;
+/** The pause after each attempt while the application is down. Otherwise, a long queue would keep the processor busy with retries. */
+const PAUSE_MS = 250;
 
 /** The delivery that has been waiting the longest, and the error of its last attempt. */
 export type OldestForward = Pick<ForwardResult, 'url' | 'ms' | 'error'>;
@@ -66,11 +69,11 @@ export class ForwardQueue {
   readonly #options: ForwardQueueOptions;
   /** The first delivery of each envelope: it is ready, being sent, or waiting for a retry. */
   readonly #firsts = new Map<string, PendingForward>();
-  /** Deliveries to send now, in reverse order, because removing the last value of a long list is fast. */
-  #ready: PendingForward[] = [];
-  /** Those to send after them, in order. */
-  #added: PendingForward[] = [];
-  /** Those to send again, by the time, in steps. */
+  /** Deliveries to send now. */
+  readonly #ready = new Fifo<PendingForward>();
+  /** Those to send again, after the others: the application may never accept them. */
+  readonly #again = new Fifo<PendingForward>();
+  /** Those to send again later, by the time, in steps. */
   readonly #retries = new Map<number, PendingForward[]>();
   /** Wakes workers that have nothing to send. */
   readonly #idle: (() => void)[] = [];
@@ -82,6 +85,8 @@ export class ForwardQueue {
   /** Aborted at the end of `stop`: open requests are ended. */
   readonly #ended = new AbortController();
   #pending = 0;
+  /** The number of attempts since the application last responded with anything but a temporary error. */
+  #failures = 0;
 
   constructor(options: ForwardQueueOptions) {
     this.#options = options;
@@ -136,16 +141,22 @@ export class ForwardQueue {
 
   async #work(): Promise<void> {
     while (!this.#ended.signal.aborted) {
-      if (this.#ready.length === 0) [this.#ready, this.#added] = [this.#added.reverse(), this.#ready];
-      const next = this.#ready.pop();
-      if (next !== undefined) await this.#send(next);
-      else if (this.#stopping.signal.aborted) return;
+      const next = this.#ready.take() ?? this.#again.take();
+      if (next !== undefined) {
+        await this.#send(next);
+        if (this.#failures >= CONCURRENCY) await this.#pause();
+      } else if (this.#stopping.signal.aborted) return;
       else await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
   }
 
+  /** Waits a moment, or until `stop`. */
+  #pause(): Promise<void> {
+    return this.#options.clock.sleep(PAUSE_MS, this.#stopping.signal).catch(() => undefined);
+  }
+
   #makeReady(pending: PendingForward): void {
-    this.#added.push(pending);
+    (pending.attempts === 0 ? this.#ready : this.#again).add(pending);
     this.#idle.pop()?.();
   }
 
@@ -155,7 +166,9 @@ export class ForwardQueue {
     if (result.error !== null && this.#ended.signal.aborted) return;
     pending.attempts++;
     pending.error = result.error;
-    pending.refusals += Number(isRefusal(result.status));
+    const isRefused = isRefusal(result.status);
+    pending.refusals += Number(isRefused);
+    this.#failures = result.error === null || isRefused ? 0 : this.#failures + 1;
     const failure = pending.refusals >= MAX_REFUSALS ? 'refused' : undefined;
     const outcome = result.error === null ? 'accepted' : failure;
     const isLast = outcome !== undefined || this.#stopping.signal.aborted;

@@ -51,34 +51,4 @@ describe('a proxy', () => {
     expect(proxy.users).toEqual(Array(2).fill('me:p@ss'));
     expect(server.seen.map((one) => one.headers['proxy-authorization'])).toEqual([undefined, undefined]);
   });
-
-  it('opens a tunnel for https', async () => {
-    process.env.https_proxy = proxy.address;
-    const { port } = new URL(server.origin);
-    // The server doesn't speak TLS; only the CONNECT matters.
-    await expect(read(`https://127.0.0.1:${port}`, 'a.pdf')).rejects.toMatchObject({
-      code: 'STORAGE_UNREACHABLE',
-    });
-    expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${port}`);
-  });
-
-  it('is bypassed for the hosts in NO_PROXY', async () => {
-    process.env.HTTP_PROXY = `http://${proxy.address}`;
-    process.env.HTTPS_PROXY = `http://${proxy.address}`;
-    process.env.NO_PROXY = 'other.example,127.0.0.1';
-    expect(await read(server.origin, 'a.pdf')).toBe('aa');
-    await expect(read(server.origin.replace('http:', 'https:'), 'a.pdf')).rejects.toThrow();
-    expect(proxy.asked).toEqual([]);
-  });
-
-  it('must be a valid address only if it is used', async () => {
-    process.env.HTTP_PROXY = 'socks5://x';
-    await expect(read(server.origin, 'a.pdf')).rejects.toMatchObject({ code: 'USAGE' });
-    process.env.NO_PROXY = '127.0.0.1';
-    expect(await read(server.origin, 'a.pdf')).toBe('aa');
-    process.env.https_proxy = 'socks5://x';
-    await expect(read('https://s3.example', 'a.pdf')).rejects.toMatchObject({
-      message: expect.stringContaining('https_proxy is not') as unknown,
-    });
-  });
 });

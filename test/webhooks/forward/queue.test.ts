@@ -2,9 +2,16 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ForwardQueue, pendingForward, RETRY_PERIOD_MS } from '../../../src/webhooks/forward/queue.ts';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import {
+  ForwardQueue,
+  type PendingForward,
+  pendingForward,
+  RETRY_PERIOD_MS,
+} from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { portOf } from '../../support/server.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
@@ -45,12 +52,11 @@ interface Given {
   receivedAt?: number;
 }
 
-/** Forwards these deliveries until each has an outcome; returns the outcomes in order. */
-async function endsOf(...deliveries: Given[]): Promise<string[]> {
-  const ends: string[] = [];
+/** Starts a queue, which reports into these outcomes. */
+function startQueue(on: Clock, ends: string[] = []): ForwardQueue {
   const forwards = new ForwardQueue({
     url,
-    clock,
+    clock: on,
     read: ({ deliveryId, envelopeId }) =>
       Promise.resolve({
         deliveryId,
@@ -70,14 +76,24 @@ async function endsOf(...deliveries: Given[]): Promise<string[]> {
     },
   });
   forwards.start();
-  for (const { deliveryId, envelopeId, receivedAt = clock.now() } of deliveries) {
-    const record = recordOf(deliveryId, {
-      deliveryId,
-      envelopeId,
-      receivedAt: new Date(receivedAt).toISOString(),
-    });
-    forwards.enqueue(pendingForward(record, { path: join(tmpdir(), 'none'), start: 0, end: 1 }));
-  }
+  return forwards;
+}
+
+function pendingOf({ deliveryId, envelopeId, receivedAt = clock.now() }: Given): PendingForward {
+  const record = recordOf(deliveryId, { envelopeId, receivedAt: new Date(receivedAt).toISOString() });
+  return pendingForward(record, { path: join(tmpdir(), 'none'), start: 0, end: 1 });
+}
+
+/** Returns deliveries for different envelopes. */
+function manyOf(count: number): Given[] {
+  return Array.from({ length: count }, (_, n) => ({ deliveryId: `dlv_${n}`, envelopeId: `env_${n}` }));
+}
+
+/** Forwards these deliveries until each has an outcome; returns the outcomes in order. */
+async function endsOf(...deliveries: Given[]): Promise<string[]> {
+  const ends: string[] = [];
+  const forwards = startQueue(clock, ends);
+  for (const one of deliveries) forwards.enqueue(pendingOf(one));
   while (forwards.pending > 0) await new Promise((resolve) => setImmediate(resolve));
   await forwards.stop(0);
   return ends;
@@ -112,9 +128,33 @@ describe('a forward queue', () => {
     const onWarning = (warning: unknown) => warnings.push(warning);
     process.on('warning', onWarning);
     onTestFinished(() => void process.off('warning', onWarning));
-    const many = Array.from({ length: 40 }, (_, n) => ({ deliveryId: `dlv_${n}`, envelopeId: `env_${n}` }));
-    expect(await endsOf(...many)).toHaveLength(40);
+    expect(await endsOf(...manyOf(40))).toHaveLength(40);
     expect(warnings).toEqual([]);
+  });
+
+  it('sends only a few deliveries per second while the application is down, and all as soon as it is back', async () => {
+    says = () => 503;
+    const forwards = startQueue(systemClock);
+    for (const one of manyOf(1_000)) forwards.enqueue(pendingOf(one));
+    await systemClock.sleep(1_000);
+    expect(got.length).toBeLessThan(300);
+    says = () => 200;
+    await eventually(() => expect(got.length).toBeGreaterThan(900));
+    await forwards.stop(0);
+  });
+
+  it('sends new deliveries before those that the application did not accept', async () => {
+    const forwards = startQueue(clock);
+    const added = pendingOf({ deliveryId: 'dlv_new', envelopeId: 'env_new' });
+    says = () => {
+      if (got.length === 600) forwards.enqueue(added);
+      return got.includes('dlv_new') ? 200 : 503;
+    };
+    for (const one of manyOf(400)) forwards.enqueue(pendingOf(one));
+    while (forwards.pending > 0) await new Promise((resolve) => setImmediate(resolve));
+    await forwards.stop(0);
+    // At that time, 32 were being sent.
+    expect(got.indexOf('dlv_new')).toBeLessThan(700);
   });
 
   it('drops a delivery after a day, not before', async () => {

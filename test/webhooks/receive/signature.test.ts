@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { checkSignature, sign } from '../../../src/webhooks/receive/signature.ts';
-import { seeded } from '../../support/faulty-proxy.ts';
+import { seeded } from '../../support/seeded.ts';
 import { needs } from '../../support/tools.ts';
 
 const secret = 'a-secret-of-more-than-16';

@@ -24,6 +24,7 @@ export async function reopenRun(id: string, means: RunMeans, context: Context): 
     if (run.state.endedAt === undefined) return run;
     throw new ServiceError('INVALID_STATE', `${id} was canceled, so it can't be resumed.`, {
       status: 400,
+      run: id,
       hint: 'To send its rows after all, run `esign bulk create` again.',
     });
   } catch (error) {
@@ -41,6 +42,7 @@ export async function requireSameOrganization(
   const [envelopeId] = state.envelopeIds();
   if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
   throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
+    run: state.head.id,
     hint: 'Use a key from the same organization: `esign profiles list`.',
   });
 }

@@ -1,6 +1,7 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import {
   EsignError,
+  type Outcome,
   ServiceError,
   StoppedError,
   sentenceOf,
@@ -17,6 +18,8 @@ export class ReplaceProgress {
   readonly #left: ReplacementPlan['steps'][number][];
   #made: string | undefined;
   #isCancelled = false;
+  /** Whether this process has completed a step. */
+  #isBegun = false;
 
   constructor({ old, made, steps }: ReplacementPlan, words: readonly string[]) {
     this.#old = old.id;
@@ -27,6 +30,7 @@ export class ReplaceProgress {
   }
 
   take({ type, envelope }: ReplaceEvent): void {
+    this.#isBegun = true;
     if (type !== 'superseded') this.#left.shift();
     else this.#made = envelope.id;
     if (type === 'made') this.#made = envelope.id;
@@ -57,17 +61,19 @@ export class ReplaceProgress {
 
   /** Adds the progress and a hint to an error. */
   errorOf(error: unknown, signal: AbortSignal): unknown {
-    const isStop = signal.aborted && !(error instanceof EsignError);
-    if (isStop && this.#made === undefined) return error;
-    if (isStop)
-      return new StoppedError('INTERRUPTED', `Stopped: ${this.#currentStatus()}`, { hint: this.hint() });
-    if (!(error instanceof EsignError)) return error;
     if (error instanceof UnknownOutcomeError)
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
+    // After some of the steps, it is neither done nor unchanged.
+    const outcome: Outcome = this.#isBegun ? 'unknown' : 'none';
+    if (!(error instanceof EsignError)) {
+      if (!signal.aborted) return error;
+      const message = `Stopped: ${this.#currentStatus()}`;
+      return new StoppedError('INTERRUPTED', message, { outcome, hint: this.hint() });
+    }
     const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
-    // The message names the steps that are done.
-    const facts = { cause: error, outcome: null, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
+    const hint = [error.hint, this.hint()].filter(Boolean).join('\n');
+    const facts = { cause: error, outcome, hint };
     if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
     const { status, details } = error;
     return new ServiceError(error.code, message, { ...facts, status, details });
