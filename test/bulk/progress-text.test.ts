@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { progressText } from '../../src/bulk/commands/bulk-progress.ts';
+import { progressText } from '../../src/bulk/commands/run/bulk-progress.ts';
 
 const progress = {
   total: 1_200,

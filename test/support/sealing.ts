@@ -44,7 +44,6 @@ function sizeOf(pdf: Buffer): number {
 }
 
 /** The room for a CMS structure, in hexadecimal digits. */
-const ROOM = 8_000;
 
 /** What a test changes about the dictionary of a signature. */
 export interface Around {
@@ -55,11 +54,13 @@ export interface Around {
   beforeGap?: string;
   /** The name of the entry with the signature. */
   contents?: string;
+  /** The number of digits that the gap has. */
+  room?: number;
 }
 
 /** Adds a signature in a new revision. `cms` makes it from the bytes that it covers. */
 export function withSignature(pdf: Buffer, cms: (covered: Buffer) => Buffer, around: Around = {}): Buffer {
-  const { subFilter = 'ETSI.CAdES.detached', contents = '/Contents', beforeGap = ' ' } = around;
+  const { subFilter = 'ETSI.CAdES.detached', contents = '/Contents', beforeGap = ' ', room = 8_000 } = around;
   const size = sizeOf(pdf);
   const [field, dict] = [size, size + 1];
   const fields = /.*\/Fields \[([^\]]*)\]/s.exec(pdf.toString('latin1'))?.[1] ?? '';
@@ -67,10 +68,10 @@ export function withSignature(pdf: Buffer, cms: (covered: Buffer) => Buffer, aro
   const open = revision(pdf, {
     1: `<< /Type /Catalog /Pages 2 0 R ${form} >>`,
     [field]: `<< /FT /Sig /T (Seal${field}) /V ${dict} 0 R /Type /Annot /Subtype /Widget /Rect [0 0 0 0] >>`,
-    [dict]: `<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /${subFilter} /ByteRange [0 ${' '.repeat(60)}] ${contents}${beforeGap}<${'0'.repeat(ROOM)}> >>`,
+    [dict]: `<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /${subFilter} /ByteRange [0 ${' '.repeat(60)}] ${contents}${beforeGap}<${'0'.repeat(room)}> >>`,
   });
-  const gapStart = open.lastIndexOf(`<${'0'.repeat(ROOM)}>`);
-  const gapEnd = gapStart + ROOM + 2;
+  const gapStart = open.lastIndexOf(`<${'0'.repeat(room)}>`);
+  const gapEnd = gapStart + room + 2;
   const rest = open.length - gapEnd;
   const range = around.range?.({ gapStart, gapEnd, rest }) ?? `0 ${gapStart} ${gapEnd} ${rest}`;
   open.write(range.padEnd(62), open.lastIndexOf('/ByteRange [') + 12, 'latin1');

@@ -1,5 +1,7 @@
 import { request } from 'undici';
+import { systemClock } from '../../src/kernel/clock.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../../src/webhooks/receive/receiver.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 
 /** Posts exactly these bytes, as a service does; returns the response. */
@@ -16,6 +18,26 @@ export async function post(
 /** The header of a valid signature. */
 export function signed(body: string | Buffer, secret: string): Record<string, string> {
   return { 'X-Service-Signature': sign(Buffer.from(body), secret) };
+}
+
+/** Starts a receiver that verifies signatures with one secret. */
+export function startTestReceiver(
+  secret: string,
+  on: Pick<ReceiverOptions, 'onDelivery' | 'onFailure'> & Partial<ReceiverOptions>,
+): Promise<Receiver> {
+  return startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
+    verify: true,
+    explains: () => true,
+    clock: systemClock,
+    onElsewhere: () => undefined,
+    onBusy: () => undefined,
+    onDropped: () => undefined,
+    ...on,
+  });
 }
 
 /** A payload as the service sends it. */

@@ -13,11 +13,11 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../../session/context.ts';
 import { draftRun, type OpenRun } from '../runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
-import { confirmNewRun, showDryRun } from './confirm-work.ts';
-import { findSentRows, type ListRequest, planRun, readRows, startRun } from './new-run.ts';
-import { refuseUnfinished, reportNothingToDo } from './sent-rows.ts';
+import { confirmNewRun, showDryRun } from './run/confirm-work.ts';
+import { findSentRows, type ListRequest, planRun, readRows, startRun } from './run/new-run.ts';
+import { refuseUnfinished, reportNothingToDo } from './run/sent-rows.ts';
+import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
 import { showFindings } from './show-findings.ts';
-import { type RunMeans, runMeans, workOnRun } from './work-on-run.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';

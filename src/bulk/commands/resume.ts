@@ -5,10 +5,10 @@ import { remainingWork } from '../planned-work.ts';
 import type { RunState } from '../run-state.ts';
 import type { OpenRun } from '../runs.ts';
 import { bulkFlags } from './bulk-flags.ts';
-import { confirmRest, showRest } from './confirm-work.ts';
-import { reopenRun } from './reopen-run.ts';
+import { confirmRest, showRest } from './run/confirm-work.ts';
+import { reopenRun } from './run/reopen-run.ts';
+import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
 import { namedRun } from './selected-run.ts';
-import { type RunMeans, runMeans, workOnRun } from './work-on-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =

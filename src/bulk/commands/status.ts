@@ -18,7 +18,7 @@ import type { RunState } from '../run-state.ts';
 import { filesOf } from '../runs.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { requireSameOrganization } from './reopen-run.ts';
+import { requireSameOrganization } from './run/reopen-run.ts';
 import { namedRun, runOnThisMachine, selectedRun } from './selected-run.ts';
 import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 

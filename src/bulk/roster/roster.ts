@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 
-/** Whether a person has signed a template, considering all of its envelopes. */
+/** Whether a person has signed, considering all envelopes. */
 export type RosterState = 'signed' | 'waiting' | 'declined' | 'expired' | 'cancelled' | 'never';
 
 export interface RosterEntry {
@@ -23,7 +23,7 @@ const RANK: Readonly<Record<RosterState, number>> = {
   never: 0,
 };
 
-/** Who has signed which template. Addresses are compared without case. */
+/** Who has signed the envelopes of a template. Addresses are compared without case. */
 export class Roster {
   readonly #entries = new Map<string, RosterEntry & { createdAt: string }>();
 
@@ -31,7 +31,7 @@ export class Roster {
     for (const signer of envelope.signers ?? []) {
       const state = stateOf(signer, envelope);
       if (state === 'never') continue;
-      const key = keyOf(envelope.templateId ?? '', signer.email ?? '');
+      const key = keyOf(signer.email ?? '');
       const known = this.#entries.get(key);
       const createdAt = envelope.createdAt ?? '';
       const isLess = known !== undefined && RANK[state] < RANK[known.state];
@@ -42,8 +42,8 @@ export class Roster {
     }
   }
 
-  find(templateId: string, email: string): RosterEntry {
-    const { state, envelopeId, signedAt } = this.#entries.get(keyOf(templateId, email)) ?? NEVER;
+  find(email: string): RosterEntry {
+    const { state, envelopeId, signedAt } = this.#entries.get(keyOf(email)) ?? NEVER;
     return { state, envelopeId, signedAt };
   }
 }
@@ -53,8 +53,8 @@ export function hasBeenAsked({ state }: RosterEntry): boolean {
   return state === 'signed' || state === 'waiting' || state === 'declined';
 }
 
-function keyOf(templateId: string, email: string): string {
-  return `${templateId} ${email.trim().toLowerCase()}`;
+function keyOf(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 /** Returns the state of a signer. A draft counts as `never`, because nobody was asked. */

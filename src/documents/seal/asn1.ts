@@ -20,9 +20,9 @@ export class Element {
     return Element.readFirst(bytes).element;
   }
 
-  /** Reads the element at the start of the bytes, and returns its length in bytes as well. */
-  static readFirst(bytes: Buffer): { element: Element; length: number } {
-    const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
+  /** Reads the element at the start of the bytes, and returns its length in bytes as well. Its values are taken off `left`. */
+  static readFirst(bytes: Buffer, left = valuesLeft()): { element: Element; length: number } {
+    const found = definite(bytes, 0, bytes.length, { depth: 0, left });
     if (found === undefined) throw unreadable("its CMS structure can't be read");
     let block: Block | undefined;
     try {
@@ -109,9 +109,18 @@ const MAX_VALUES = 100_000;
 const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
 
+/** The number of values that may still be read. Reading the most takes almost a second. */
+export interface ValuesLeft {
+  values: number;
+}
+
+export function valuesLeft(): ValuesLeft {
+  return { values: MAX_VALUES };
+}
+
 interface Bounds {
   depth: number;
-  left: { values: number };
+  left: ValuesLeft;
 }
 
 interface Definite {

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { isPdf } from '../archive/pdf-header.ts';
-import { UnreadableSignatureError, unreadable } from './asn1.ts';
+import { UnreadableSignatureError, unreadable, valuesLeft } from './asn1.ts';
 import { readBytes, type SignatureRange, signatureIn, signatureRangesIn } from './byte-ranges.ts';
 import { openSignedData, readSignature, type SignedContent, type SignedData } from './cms.ts';
 
@@ -82,10 +82,12 @@ async function check(
   signal: AbortSignal | undefined,
 ): Promise<CheckedSeal> {
   if (ranges.length === 0) return { seal: NONE, signer: null };
+  // For all signatures together, because a file can have many large ones.
+  const left = valuesLeft();
   const decode: Decode = async (range) => {
     // Decoding can take most of a second. Other work of the process gets a turn before.
     await setImmediate(undefined, { signal });
-    return openSignedData(signatureIn(file, range));
+    return openSignedData(signatureIn(file, range), left);
   };
   const sealed = await lastSignature(ranges, decode);
   const others = await othersOf(ranges, sealed?.range.end ?? 0, decode);

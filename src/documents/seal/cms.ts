@@ -1,6 +1,6 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { algorithmOf, hashOf, isValidSignature } from './algorithms.ts';
-import { Element, unreadable } from './asn1.ts';
+import { Element, unreadable, type ValuesLeft } from './asn1.ts';
 
 const OID = {
   signedData: '1.2.840.113549.1.7.2',
@@ -41,8 +41,8 @@ export interface SignedContent {
  * @throws UnreadableSignatureError if it is neither a detached signature nor a timestamp. A signature that contains content proves only
  * that content, which need not be the file.
  */
-export function openSignedData(contents: Buffer): SignedData {
-  const { element: outer, length } = Element.readFirst(contents);
+export function openSignedData(contents: Buffer, left: ValuesLeft): SignedData {
+  const { element: outer, length } = Element.readFirst(contents, left);
   if (contents.subarray(length).some((byte) => byte !== 0))
     throw unreadable('data follows its CMS structure, as in some encrypted files');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)

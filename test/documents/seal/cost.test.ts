@@ -121,6 +121,17 @@ describe('a check for seals', () => {
     for (const pdf of [early, own, later, last]) expect(readsOfDigits(pdf)).toHaveLength(1);
   });
 
+  it('decodes a limited number of values in all signatures together, beginning with the seal', async () => {
+    const service = await makeSealer({ name: 'Service' });
+    const nulls = Buffer.alloc(2 * 60_000, Buffer.from('0500', 'hex'));
+    const large = (pdf: Buffer) =>
+      withSignature(pdf, (covered) => cmsOf(service, covered, { certificates: [nulls] }), { room: 300_000 });
+    expect(await sealOf(sealed(service, large(large(plainPdf()))))).toMatchObject({
+      state: 'intact',
+      others: [{ kind: 'signature' }, { kind: 'unknown' }],
+    });
+  });
+
   it('lets other work run before each signature is decoded', async () => {
     const authority = await makeSealer({ name: 'Times' });
     const early = timestamped(authority, plainPdf());

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
-import { type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
+import type { Receiver } from '../../../src/webhooks/receive/receiver.ts';
 import { MISMATCH } from '../../../src/webhooks/receive/signature.ts';
 import { eventually } from '../../support/eventually.ts';
-import { payload, post, signed } from '../../support/webhooks.ts';
+import { payload, post, signed, startTestReceiver } from '../../support/webhooks.ts';
 
 const SECRET = 'a-secret-of-more-than-16';
 const BODY = payload('env_1');
@@ -22,22 +21,14 @@ let store: () => Promise<void>;
 
 beforeEach(async () => {
   [deliveries, failures, busy, explains, store] = [[], [], 0, true, () => Promise.resolve()];
-  receiver = await startReceiver({
-    host: '127.0.0.1',
-    port: 0,
-    path: '/webhooks',
-    secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
-    verify: true,
+  receiver = await startTestReceiver(SECRET, {
     explains: () => explains,
-    clock: systemClock,
     onDelivery: async (delivery) => {
       await store();
       deliveries.push(delivery);
     },
     onFailure: (error) => failures.push(error),
-    onElsewhere: () => undefined,
     onBusy: () => busy++,
-    onDropped: () => undefined,
   });
 });
 afterEach(() => receiver.close());

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
-import { type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
+import type { Receiver } from '../../../src/webhooks/receive/receiver.ts';
 import { sign } from '../../../src/webhooks/receive/signature.ts';
+import { startTestReceiver } from '../../support/webhooks.ts';
 
 const SECRET = 'a-secret-of-more-than-16';
 const BODY = '{"event":"envelope.signed","data":{"envelopeId":"env_1"}}';
@@ -22,21 +22,11 @@ const onUnhandled = (reason: unknown) => unhandled.push(reason);
 beforeEach(async () => {
   [accepted, refused, unhandled] = [[], [], []];
   process.on('unhandledRejection', onUnhandled);
-  receiver = await startReceiver({
-    host: '127.0.0.1',
-    port: 0,
-    path: '/webhooks',
-    secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
-    verify: true,
-    explains: () => true,
-    clock: systemClock,
+  receiver = await startTestReceiver(SECRET, {
     onDelivery: (delivery) => {
       (delivery.reason === null ? accepted : refused).push(delivery);
     },
     onFailure: (error) => unhandled.push(error),
-    onElsewhere: () => undefined,
-    onBusy: () => undefined,
-    onDropped: () => undefined,
   });
   port = Number(new URL(receiver.url).port);
 });

@@ -1,14 +1,14 @@
-import { Batch } from '../../cli/batch.ts';
-import { counted, grouped } from '../../kernel/duration.ts';
-import { PartialError, UsageError } from '../../kernel/errors.ts';
-import { relativeTime } from '../../output/time.ts';
-import type { Context } from '../../session/context.ts';
-import type { EarlierRow } from '../lookup/earlier-rows.ts';
-import { endedError, type KnownRows } from '../lookup/known-rows.ts';
-import { EXISTING, type RowResult } from '../results.ts';
+import { Batch } from '../../../cli/batch.ts';
+import { counted, grouped } from '../../../kernel/duration.ts';
+import { PartialError, UsageError } from '../../../kernel/errors.ts';
+import { relativeTime } from '../../../output/time.ts';
+import type { Context } from '../../../session/context.ts';
+import type { EarlierRow } from '../../lookup/earlier-rows.ts';
+import { endedError, type KnownRows } from '../../lookup/known-rows.ts';
+import { EXISTING, type RowResult } from '../../results.ts';
+import { rowInWords } from '../row-text.ts';
 import type { NewRun } from './new-run.ts';
 import { resumeCommand } from './next-commands.ts';
-import { rowInWords } from './row-text.ts';
 
 /** Refuses a file with rows of an unfinished run, since two runs of the same row would email its signers twice. */
 export function refuseUnfinished({ existing, unfinished }: KnownRows, context: Context): void {

@@ -1,7 +1,7 @@
-import { command } from '../../kernel/text/shell-words.ts';
-import { errColumns, type Terminal } from '../../output/terminal.ts';
-import { inColumns, widthOf } from '../../output/text.ts';
-import type { RunState } from '../run-state.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { errColumns, type Terminal } from '../../../output/terminal.ts';
+import { inColumns, widthOf } from '../../../output/text.ts';
+import type { RunState } from '../../run-state.ts';
 
 type Pairs = [label: string, text: string][];
 

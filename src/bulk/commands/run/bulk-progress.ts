@@ -1,10 +1,10 @@
-import { durationInWords, grouped } from '../../kernel/duration.ts';
-import { startCountdown } from '../../output/countdown.ts';
-import { plainLines, type Spinner } from '../../output/spinner.ts';
-import { safeLine, truncate } from '../../output/text.ts';
-import { waitingIndicator } from '../../output/waiting-indicator.ts';
-import type { Context } from '../../session/context.ts';
-import type { RunState } from '../run-state.ts';
+import { durationInWords, grouped } from '../../../kernel/duration.ts';
+import { startCountdown } from '../../../output/countdown.ts';
+import { plainLines, type Spinner } from '../../../output/spinner.ts';
+import { safeLine, truncate } from '../../../output/text.ts';
+import { waitingIndicator } from '../../../output/waiting-indicator.ts';
+import type { Context } from '../../../session/context.ts';
+import type { RunState } from '../../run-state.ts';
 
 const TICK_MS = 200;
 /** Waits shorter than this are not reported. */

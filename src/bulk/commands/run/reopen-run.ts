@@ -1,13 +1,13 @@
-import type { Client } from '../../api/client.ts';
-import type { Interrupt } from '../../cli/interrupt.ts';
-import { ServiceError, UsageError } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import type { Context } from '../../session/context.ts';
-import { canReadEnvelopes } from '../lookup/earlier-rows.ts';
-import type { RunState } from '../run-state.ts';
-import { type OpenRun, openRun } from '../runs.ts';
-import { useProfileOf } from './selected-run.ts';
+import type { Client } from '../../../api/client.ts';
+import type { Interrupt } from '../../../cli/interrupt.ts';
+import { ServiceError, UsageError } from '../../../kernel/errors.ts';
+import { runsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import type { Context } from '../../../session/context.ts';
+import { canReadEnvelopes } from '../../lookup/earlier-rows.ts';
+import type { RunState } from '../../run-state.ts';
+import { type OpenRun, openRun } from '../../runs.ts';
+import { useProfileOf } from '../selected-run.ts';
 import type { RunMeans } from './work-on-run.ts';
 
 /**

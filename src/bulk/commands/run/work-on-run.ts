@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
-import type { Client } from '../../api/client.ts';
-import { RESERVE } from '../../api/limits.ts';
-import type { RunEnd } from '../../api/write-gate.ts';
-import { Batch } from '../../cli/batch.ts';
-import { reportOf } from '../../cli/error-report.ts';
-import { readWebhookSecret } from '../../cli/input/secrets.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
-import { counted, grouped } from '../../kernel/duration.ts';
-import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from '../../kernel/errors.ts';
-import { command } from '../../kernel/text/shell-words.ts';
-import type { Context } from '../../session/context.ts';
-import { requestsFor, timeByWindow } from '../estimate.ts';
-import { type RowResult, resultAsJson, resultsOf } from '../results.ts';
-import { type Ending, processRun } from '../run.ts';
-import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../run-limits.ts';
-import type { RunState } from '../run-state.ts';
-import type { OpenRun } from '../runs.ts';
+import type { Client } from '../../../api/client.ts';
+import { RESERVE } from '../../../api/limits.ts';
+import type { RunEnd } from '../../../api/write-gate.ts';
+import { Batch } from '../../../cli/batch.ts';
+import { reportOf } from '../../../cli/error-report.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { counted, grouped } from '../../../kernel/duration.ts';
+import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from '../../../kernel/errors.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import type { Context } from '../../../session/context.ts';
+import { requestsFor, timeByWindow } from '../../estimate.ts';
+import { type RowResult, resultAsJson, resultsOf } from '../../results.ts';
+import { type Ending, processRun } from '../../run.ts';
+import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../../run-limits.ts';
+import type { RunState } from '../../run-state.ts';
+import type { OpenRun } from '../../runs.ts';
+import { rowInWords } from '../row-text.ts';
 import { BulkProgress } from './bulk-progress.ts';
 import { nextCommandsText, resumeCommand } from './next-commands.ts';
-import { rowInWords } from './row-text.ts';
 
 /** What the commands that work on a run share. */
 export interface RunMeans {

@@ -1,20 +1,20 @@
-import type { Client } from '../../api/client.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
-import { UsageError } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import type { Context } from '../../session/context.ts';
-import type { ReadOptions } from '../../tables/table-file.ts';
-import type { Mode } from '../entries.ts';
-import { type EarlierRow, findEarlierRows, NewRows } from '../lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../lookup/identified-rows.ts';
-import { groupKnownRows, type KnownRows, knownEntries, otherText } from '../lookup/known-rows.ts';
-import { type PlannedWork, WorkTally } from '../planned-work.ts';
-import { checkFile, type FileReport } from '../rows/check-file.ts';
-import { checkTemplates } from '../rows/check-templates.ts';
-import type { BulkRow, RowDefaults } from '../rows/row.ts';
-import { type OpenRun, type RunDraft, withStartLock } from '../runs.ts';
-import { sourceOf } from './rows-file.ts';
+import type { Client } from '../../../api/client.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { runsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import type { Context } from '../../../session/context.ts';
+import type { ReadOptions } from '../../../tables/table-file.ts';
+import type { Mode } from '../../entries.ts';
+import { type EarlierRow, findEarlierRows, NewRows } from '../../lookup/earlier-rows.ts';
+import { findIdentifiedRows } from '../../lookup/identified-rows.ts';
+import { groupKnownRows, type KnownRows, knownEntries, otherText } from '../../lookup/known-rows.ts';
+import { type PlannedWork, WorkTally } from '../../planned-work.ts';
+import { checkFile, type FileReport } from '../../rows/check-file.ts';
+import { checkTemplates } from '../../rows/check-templates.ts';
+import type { BulkRow, RowDefaults } from '../../rows/row.ts';
+import { type OpenRun, type RunDraft, withStartLock } from '../../runs.ts';
+import { sourceOf } from '../rows-file.ts';
 import type { RunMeans } from './work-on-run.ts';
 
 /*
