@@ -1,5 +1,5 @@
 /*
- * The rooms of src and what each may import, from bottom to top. Every room may import kernel/. Type-only imports count, too.
+ * The folders of src and what each may import, from bottom to top. Every folder may import kernel/. Type-only imports count, too.
  * Engines know nothing of terminals: only commands/, cli/, and session/ import output/ and each other.
  */
 const ENGINES = {
@@ -27,14 +27,14 @@ const ENGINES = {
   bulk: ['api', 'catalog', 'envelopes', 'journal', 'log', 'tables', 'templates'],
   client: ['api', 'envelopes', 'log', 'webhooks'],
 };
-/** The rooms above all engines. */
+/** The folders above all engines. */
 const FRAME = {
   // The composition root. From cli/, it imports only what does not import it: terminal, prompts, trace.
   session: [...Object.keys(ENGINES), 'output', 'cli'],
   cli: ['api', 'catalog', 'output', 'profiles', 'session'],
   output: [],
 };
-/** Commands import every engine, cli/, session/, and output/. These also use parts of other rooms' commands. */
+/** Commands import every engine, cli/, session/, and output/. These also use parts of other folders' commands. */
 const COMMANDS = {
   // What a lost response means.
   api: ['envelopes'],
@@ -49,18 +49,18 @@ const COMMANDS = {
   sandbox: ['envelopes', 'webhooks'],
   webhooks: ['documents', 'envelopes'],
 };
-const foldersOf = (rooms) => `^src/(${rooms.join('|')})/`;
-const engineRules = Object.entries({ ...ENGINES, ...FRAME }).map(([room, allowed]) => ({
-  name: `${room}-imports-only-rooms-below`,
+const foldersOf = (folders) => `^src/(${folders.join('|')})/`;
+const engineRules = Object.entries({ ...ENGINES, ...FRAME }).map(([folder, allowed]) => ({
+  name: `${folder}-imports-only-folders-below`,
   severity: 'error',
-  from: { path: `^src/${room}/`, pathNot: `^src/${room}/commands/` },
-  to: { path: '^src/', pathNot: `${foldersOf([room, 'kernel', ...allowed])}(?!commands/)` },
+  from: { path: `^src/${folder}/`, pathNot: `^src/${folder}/commands/` },
+  to: { path: '^src/', pathNot: `${foldersOf([folder, 'kernel', ...allowed])}(?!commands/)` },
 }));
-const commandRules = Object.keys(ENGINES).map((room) => ({
-  name: `${room}-commands-use-no-other-commands`,
+const commandRules = Object.keys(ENGINES).map((folder) => ({
+  name: `${folder}-commands-use-no-other-commands`,
   severity: 'error',
-  from: { path: `^src/${room}/commands/` },
-  to: { path: `^src/(?!(${[room, ...(COMMANDS[room] ?? [])].join('|')})/)[^/]+/commands/` },
+  from: { path: `^src/${folder}/commands/` },
+  to: { path: `^src/(?!(${[folder, ...(COMMANDS[folder] ?? [])].join('|')})/)[^/]+/commands/` },
 }));
 commandRules.push({
   name: 'commands-import-no-entry-point',

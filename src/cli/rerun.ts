@@ -1,5 +1,8 @@
 import { command } from '../kernel/text/shell-words.ts';
 
+/** The most IDs to show in a command that is meant to be copied. */
+export const MAX_COPIED_IDS = 20;
+
 /** Returns the command as typed (`words`), with its IDs replaced by `ids`, and with `add` at the end. */
 export function rebuildCommand(
   words: readonly string[],

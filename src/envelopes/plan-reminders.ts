@@ -20,8 +20,7 @@ import {
   type Refusal,
   type Skip,
 } from './plan-writes.ts';
-import { REMINDER_GAP } from './reminder-limits.ts';
-import { ReminderTimes, recentReminders } from './reminder-times.ts';
+import { REMINDER_GAP, ReminderTimes, recentReminders } from './reminder-times.ts';
 import { type ActionResult, remindEnvelope } from './write-outcome.ts';
 
 export interface RemindOptions {

@@ -1,6 +1,10 @@
 import { durationInWords } from '../kernel/duration.ts';
 import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
-import { RECENT_REMINDER_MS } from './reminder-limits.ts';
+
+/** A reminder sent within this time is reported before another one. */
+const RECENT_MS = 3_600_000;
+/** The gap between two reminders to the same signer that commands suggest and MCP tools use. */
+export const REMINDER_GAP = '24h';
 
 /** A reminder to one signer, or to everyone who hadn't signed. `at`: ms by the service's clock. */
 export interface SentReminder {
@@ -52,7 +56,7 @@ export function recentReminders(
 ): string[] {
   const last = new Map<string | undefined, number>();
   for (const { signerId: to, at } of times.allOf(envelope.id, signerId))
-    if (at >= now - RECENT_REMINDER_MS) last.set(to, at);
+    if (at >= now - RECENT_MS) last.set(to, at);
   const nameOf = (id: string) => envelope.signers?.find((one) => one.id === id)?.email ?? id;
   return [...last].map(([to, at]) => {
     const who = to === undefined ? 'Everyone who had not signed' : nameOf(to);

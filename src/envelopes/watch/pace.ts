@@ -1,6 +1,9 @@
 import { backOff } from '../../kernel/back-off.ts';
 import { isRateLimited } from '../../kernel/request-failures.ts';
 
+/** How often a watch polls while something changes, and while nothing does. */
+export const WATCH_PACE = { intervalMs: 5_000, quietMs: 60_000 } as const;
+
 export interface PaceOptions {
   intervalMs: number;
   /** The longest pause while nothing changes. Default: the interval. */

@@ -1,13 +1,10 @@
-import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
+import { hasFlag, MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rerun.ts';
 import { listed } from '../../../kernel/duration.ts';
 import { StoppedError, UnknownOutcomeError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeAction } from '../../plan-writes.ts';
-import { REMINDER_GAP } from '../../reminder-limits.ts';
+import { REMINDER_GAP } from '../../reminder-times.ts';
 import { withHint } from '../write-errors.ts';
-
-/** The most IDs to show in a command that is meant to be copied. */
-const MAX_IDS = 20;
 
 /** How far an action on several envelopes has come, to describe what is unknown after an interruption, and how to continue. */
 export class ActionProgress {
@@ -99,7 +96,7 @@ export class ActionProgress {
     const words = this.#words;
     const isLimited = this.#action.name !== 'remind' || hasFlag(words, '--min-gap') || hasFlag(words, '--at');
     const add = isLimited ? [] : ['--min-gap', REMINDER_GAP];
-    if (left.length > MAX_IDS) return rebuildCommand(words, { add });
+    if (left.length > MAX_COPIED_IDS) return rebuildCommand(words, { add });
     const yes = left.length > 1 && !hasFlag(words, '--yes') && !hasFlag(words, '-y') ? ['--yes'] : [];
     return rebuildCommand(words, { own: [...this.#ids, '-'], ids: left, add: [...add, ...yes] });
   }

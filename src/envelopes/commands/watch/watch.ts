@@ -7,12 +7,12 @@ import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import type { Context } from '../../../session/context.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { notToWatch } from '../../left-out.ts';
-import { WATCH_PACE } from '../../reminder-limits.ts';
+import { WATCH_PACE } from '../../watch/pace.ts';
 import type { Wakeup } from '../../watch/wakeups.ts';
 import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';
 import { openDisplay } from './watch-display.ts';
-import { continueHint, deadlineAfter, WATCH_PACING } from './watch-flags.ts';
+import { continueHint, deadlineAfter, WATCH_PACING } from './watch-limits.ts';
 import { WatchSession } from './watch-session.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
