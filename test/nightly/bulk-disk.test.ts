@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
@@ -18,7 +18,6 @@ describe('a full disk', () => {
       await writeFile(home.path('many.csv'), rowsOf(60).replaceAll('@example.com', '@full.example'));
       const send = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
       let stops = 0;
-      await rm(home.path('state'), { recursive: true });
       let run = await onSmallDisk(home, home.path('state'), 16, send);
       for (let kib = 24; run.code !== 0; kib += 8) {
         stops++;
