@@ -96,8 +96,13 @@ export async function readEvent(
   deliveryId: string,
 ): Promise<EventRecord | undefined> {
   const file = await ifExists(open(place.path, 'r'));
-  const record = await (file && readRecord(file, place).finally(() => file.close()));
-  return record?.deliveryId === deliveryId ? record : undefined;
+  if (file === undefined) return undefined;
+  try {
+    const record = await readRecord(file, place);
+    return record?.deliveryId === deliveryId ? record : undefined;
+  } finally {
+    await file.close();
+  }
 }
 
 async function readRecord(
