@@ -58,8 +58,6 @@ export interface HttpOptions {
   userAgent: string;
   clock: Clock;
   dispatcher?: HttpAgent | undefined;
-  /** Uses no proxy, for a service in this process. */
-  isDirect?: boolean | undefined;
   /** Updated with the time of every response. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
@@ -83,7 +81,7 @@ export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
     options.dispatcher === undefined
-      ? createConnections(new URL(options.baseUrl), options.timeoutMs, options.isDirect)
+      ? createConnections(new URL(options.baseUrl), options.timeoutMs)
       : { dispatcher: options.dispatcher, proxy: undefined };
   return async (request) => {
     const url = addressOf(options.baseUrl, request);

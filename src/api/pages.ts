@@ -11,7 +11,6 @@ export interface PageRequest {
   /** 1 to 100 (API document, Pagination parameters). */
   pageSize?: number | string | undefined;
   signal?: AbortSignal | undefined;
-  onResponse?: ((response: RawResponse) => void) | undefined;
   /** Called with the total number of items of each page that has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
@@ -37,7 +36,6 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
   let text = '';
   const onResponse = (response: RawResponse) => {
     text = response.text;
-    request.onResponse?.(response);
   };
   const { path, signal } = request;
   const response = await send({ method: 'GET', path, query, signal, onResponse });

@@ -16,7 +16,6 @@ export interface RawCall {
   /** JSON text to send as is. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
-  onResponse?: ((response: RawResponse) => void) | undefined;
 }
 
 // HEAD is missing because its refusals have no body, so the API's can't be distinguished from those of a proxy.
@@ -85,7 +84,6 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
   let text = '';
   const onResponse = (response: RawResponse) => {
     text = response.text;
-    call.onResponse?.(response);
   };
   const { method, bodyText, signal } = call;
   try {
@@ -119,9 +117,9 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
  * an ID are yielded only once (`eachPage`).
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
-  const { signal, onResponse } = call;
+  const { signal } = call;
   const { path, from, pageSize } = splitPaging(call);
-  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onResponse }, { from })) {
+  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal }, { from })) {
     const texts = textsOf(page);
     yield* fresh.flatMap((index) => texts[index] ?? []);
   }

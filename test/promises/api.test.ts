@@ -120,16 +120,6 @@ describe('esign api', () => {
     expect(seen('/made')[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it('shows status and headers with -i on stderr, but never cookies', async () => {
-    const found = await api(['/exact', '-i']);
-    expect(found.stderr).toMatch(/^HTTP 200\n[\s\S]*x-ratelimit-remaining: 7\n/);
-    expect(found.stderr).not.toContain('hidden');
-    expect(found.stdout).toBe(`${SAFE}\n`);
-    const missing = await api(['/nowhere', '-i']);
-    expect(missing.stderr).toMatch(/^HTTP 404\n[\s\S]*x-ratelimit-remaining: 6\n[\s\S]*Error: no such route/);
-    expect(missing.code).toBe(4);
-  });
-
   it('prints every page of a list as one array', async () => {
     const { stdout, code } = await api(['/list', '--paginate', '-q', 'status=SENT']);
     const items = parseJson(stdout);

@@ -4,17 +4,15 @@ import { noteRefusal } from '../../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../../cli/flags.ts';
 import { readJsonText } from '../../cli/input/files.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { indentJson } from '../../kernel/text/json-text.ts';
 import { escapeControlCharacters, writeJson, writeJsonArray } from '../../output/json.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { safeJson, safeLine } from '../../output/text.ts';
+import { safeJson } from '../../output/text.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../raw.ts';
-import type { RawResponse } from '../response.ts';
 
 export default class Api extends EsignCommand {
   static override summary = "Call any API endpoint with the profile's key.";
@@ -41,7 +39,6 @@ export default class Api extends EsignCommand {
     }),
     body: textFlag('FILE|-', 'JSON body from a file, or `-` for stdin'),
     paginate: booleanFlag('fetch all pages of a list and print one array'),
-    include: booleanFlag('print the status and headers of each response to stderr', { char: 'i' }),
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
@@ -62,7 +59,6 @@ export default class Api extends EsignCommand {
       path: callPath(path, baseUrl),
       query: readPairList(flags.query, 'query'),
       signal: context.interrupt.signal,
-      onResponse: flags.include ? (response) => terminal.err(headText(response, terminal)) : undefined,
     };
     refuseContradictions(rawCall, flags);
     rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
@@ -100,15 +96,6 @@ function refuseContradictions(
     throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
-}
-
-/** Returns the status and headers of a response. Cookies are left out, because they are as secret as keys. */
-function headText(response: RawResponse, terminal: CommandTerminal): string {
-  const lines = Object.entries(response.headers)
-    .filter(([name]) => name !== 'set-cookie')
-    .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
-  const text = [`HTTP ${response.status}`, ...lines].map(safeLine).join('\n');
-  return `${terminal.redactor.redact(text)}\n\n`;
 }
 
 /**
