@@ -10,7 +10,7 @@ import { type HttpResponse, interpret, type RawResponse, readText } from './resp
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest {
   method: Method;
@@ -175,7 +175,7 @@ async function exchange(
 
 /** Returns true for methods that change nothing. */
 export function isRead(method: Method): boolean {
-  return method === 'GET' || method === 'HEAD';
+  return method === 'GET';
 }
 
 function addressOf(baseUrl: string, request: HttpRequest): string {

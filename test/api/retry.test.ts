@@ -46,8 +46,6 @@ describe('retries', () => {
     ['GET', broken],
     ['GET', gateway],
     ['GET', limited()],
-    ['HEAD', lost],
-    ['HEAD', broken],
     ['POST', refused],
     ['POST', limited()],
   ] as const)('repeat %s after: %s', async (method, error) => {

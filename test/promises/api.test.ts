@@ -168,7 +168,6 @@ describe('esign api', () => {
     [['/x', '--body', '-'], /no body/],
     [['POST', '/x', '--body', 'missing.json'], /Can't read/],
     [['POST', '/x', '--paginate'], /only be used with GET/],
-    [['/list', '--paginate', '-q', 'page=zero'], /page "zero"/],
     [['/x', '-q', 'novalue'], /name=value/],
     [[], /argument path/],
   ])('refuses %j with 2', async (args, says) => {

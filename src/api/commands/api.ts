@@ -12,7 +12,8 @@ import { escapeControlCharacters, writeJson, writeJsonArray } from '../../output
 import type { Terminal } from '../../output/terminal.ts';
 import { safeJson } from '../../output/text.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
-import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../raw.ts';
+import { isRead } from '../http.ts';
+import { callMethod, callPages, callPath, callTarget, type RawCall, sendCall } from '../raw.ts';
 
 export default class Api extends EsignCommand {
   static override summary = "Call any API endpoint with the profile's key.";
@@ -69,7 +70,7 @@ export default class Api extends EsignCommand {
       const call = { dryRun: true, method, url: `${baseUrl}${target}`, body };
       await writeJson(call, terminal.hidingSecrets());
       const request = { method, path: target, bodyText };
-      return noteRefusal(isWrite(method) ? [{ action: 'other', request }] : [], context);
+      return noteRefusal(isRead(method) ? [] : [{ action: 'other', request }], context);
     }
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
@@ -81,7 +82,7 @@ export default class Api extends EsignCommand {
         `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
       hint: () => 'The request was sent once. Check the current state before you send it again.',
     };
-    const response = isWrite(method) ? await withOutcomeCheck(write, context, work) : await work();
+    const response = isRead(method) ? await work() : await withOutcomeCheck(write, context, work);
     await writeRawJson(response, out, terminal.json);
   }
 }
@@ -92,7 +93,7 @@ function refuseContradictions(
 ): void {
   if (flags.paginate && rawCall.method !== 'GET')
     throw new UsageError('--paginate can only be used with GET.', { hint: 'Remove --paginate, or use GET.' });
-  if (flags.body !== undefined && !isWrite(rawCall.method))
+  if (flags.body !== undefined && isRead(rawCall.method))
     throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
