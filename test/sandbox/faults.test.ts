@@ -159,7 +159,7 @@ test('rate gives the same faults for the same seed, others for another seed, at 
   expect(await seen()).toEqual(first);
 });
 
-test('The control plane, the page, and the contract are never affected', async () => {
+test('No fault affects the control plane, the web page, or the OpenAPI files', async () => {
   const rig = await started({ reset: {}, delay: { ms: 3_600_000 } });
   for (const path of ['/', '/keys', '/audit', '/deliveries', '/mails', '/faults'])
     expect((await rig.control('GET', path)).status).toBe(200);

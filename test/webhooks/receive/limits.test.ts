@@ -44,7 +44,7 @@ async function open(bytes: number): Promise<Socket> {
   return socket;
 }
 
-it('refuses large bodies with 503 while many are open, but no small ones', async () => {
+it('refuses large bodies with 503 while many are arriving, and accepts small ones', async () => {
   const sockets = await Promise.all(Array.from({ length: 70 }, () => open(MIB)));
   const refused = await Promise.race(sockets.map((socket) => once(socket, 'data')));
   expect(String(refused)).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: \d/);
@@ -56,7 +56,7 @@ it('refuses large bodies with 503 while many are open, but no small ones', async
   await eventually(async () => expect(await deliver(large)).toBe(200));
 });
 
-it('counts a body no longer once it was answered', async () => {
+it('stops counting a body when its request is answered', async () => {
   for (let n = 0; n < 80; n++) {
     const large = payload(`env_${n}`, 'envelope.sent', { filler: 'x'.repeat(MIB - 1_000) });
     expect(await deliver(large)).toBe(200);
@@ -64,7 +64,7 @@ it('counts a body no longer once it was answered', async () => {
   expect(busy).toBe(0);
 });
 
-it('responds with 500 to a delivery that could not be stored, which is not a duplicate when it is sent again', async () => {
+it('responds with 500 to a delivery that could not be stored, and accepts it as new when it is sent again', async () => {
   const full = new Error('the disk is full');
   store = () => Promise.reject(full);
   expect(await deliver()).toBe(500);
@@ -74,7 +74,7 @@ it('responds with 500 to a delivery that could not be stored, which is not a dup
   expect(failures).toEqual([full]);
 });
 
-it('treats a repeat as the first if the first could not be stored in the meantime', async () => {
+it('accepts a repeated delivery as new if the first one could not be stored', async () => {
   const storing: { done: () => void; failed: (error: Error) => void }[] = [];
   store = () => new Promise((done, failed) => storing.push({ done, failed }));
   const answers = [deliver(), deliver(), deliver()];
