@@ -65,7 +65,7 @@ async function verify(places: string | string[], options: Options = {}): Promise
 }
 
 describe('a file', () => {
-  it('is compared with SHA256SUMS of its own folder and of all parent folders', async () => {
+  it('is compared with SHA256SUMS in its folder and in all parent folders', async () => {
     await put('a/2026-03/x.pdf', 'replaced');
     await putList('a', ['original', '2026-03/x.pdf']);
     expect(await verify('a/2026-03/x.pdf')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
