@@ -57,7 +57,7 @@ export class ObjectStore implements ObjectWriter {
   readonly #now: () => number;
   readonly #objects = new Map<string, StoredObjectFacts>();
   #sorted: readonly StoredObjectFacts[] | undefined;
-  readonly #missListeners: ((key: string) => Promise<boolean>)[] = [];
+  #onRead = (_key: string) => Promise.resolve(true);
 
   private constructor(folder: string, now: () => number) {
     this.#folder = folder;
@@ -107,12 +107,11 @@ export class ObjectStore implements ObjectWriter {
     }
   }
 
-  /** Returns the properties of an object and its open file, after notifying the listeners if it doesn't exist. */
+  /** Returns the properties of an object and its open file, unless the listener hides it. */
   async read(key: string): Promise<{ facts: StoredObjectFacts; file: number } | undefined> {
-    let isStored = this.#objects.has(key);
-    if (!isStored) for (const listener of this.#missListeners) isStored = (await listener(key)) || isStored;
+    const isVisible = await this.#onRead(key);
     const facts = this.#objects.get(key);
-    return isStored && facts ? { facts, file: openSync(this.#pathOf(key), 'r') } : undefined;
+    return isVisible && facts ? { facts, file: openSync(this.#pathOf(key), 'r') } : undefined;
   }
 
   async get(key: string): Promise<Uint8Array | null> {
@@ -130,8 +129,8 @@ export class ObjectStore implements ObjectWriter {
     this.#sorted = undefined;
   }
 
-  onMiss(listener: (key: string) => Promise<boolean>): void {
-    this.#missListeners.push(listener);
+  onRead(listener: (key: string) => Promise<boolean>): void {
+    this.#onRead = listener;
   }
 
   #index(facts: StoredObjectFacts): void {
