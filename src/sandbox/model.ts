@@ -122,9 +122,9 @@ export interface DeliveryRecord extends SandboxDelivery {
 
 /** The destination for objects: the sandbox's own bucket behind the S3 endpoint. */
 export interface ObjectWriter {
-  put(key: string, body: Uint8Array, contentType: string): Promise<void>;
+  put(key: string, body: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array | null>;
-  /** Deletes the objects that were put here and that no other client has replaced: all of them, or those with the given keys. */
+  /** Deletes all objects, or those with the given keys. */
   clear(keys?: readonly string[]): Promise<void>;
   /** Calls `listener` before each read by another client, which finds nothing if the listener returns false. */
   onRead(listener: (key: string) => Promise<boolean>): void;

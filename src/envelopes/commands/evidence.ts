@@ -37,7 +37,7 @@ export default class EnvelopesEvidence extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes evidence env_123 --dir evidence',
     "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.documents[].seal.state'",
-    '<%= config.bin %> envelopes evidence env_123 --dir evidence && (cd evidence && sha256sum -c SHA256SUMS)',
+    '<%= config.bin %> envelopes evidence env_123 --dir evidence --wait 5m',
   ];
   static override args = {
     id: requiredArg('envelope ID'),

@@ -61,7 +61,7 @@ export class DocumentStore {
     return this.#parts.objects.get(key);
   }
 
-  /** Deletes an envelope's documents; without an envelope, every document. Objects of other clients are kept. */
+  /** Deletes an envelope's documents; without an envelope, every document. */
   async clear(envelope?: EnvelopeRecord): Promise<void> {
     await this.#parts.objects.clear(envelope && DOCUMENT_KINDS.map((kind) => storageKey(envelope, kind)));
   }
@@ -88,7 +88,7 @@ export class DocumentStore {
     const { ms = Number.POSITIVE_INFINITY, reads = Number.POSITIVE_INFINITY } = missing ?? {};
     if (missing === undefined) this.#hidden.delete(key);
     else this.#hidden.set(key, { until: clock.now() + ms, reads });
-    await objects.put(key, body, 'application/pdf');
+    await objects.put(key, body);
   }
 
   async #tampered(kind: DocumentKind, pdf: Uint8Array): Promise<Uint8Array> {

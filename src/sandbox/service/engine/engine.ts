@@ -155,10 +155,7 @@ export class Engine {
     return value;
   }
 
-  /**
-   * Resets to the initial state. The templates, the key with that hash, and objects of other clients in the bucket are kept. `refill` loads
-   * the initial data.
-   */
+  /** Resets to the initial state. The templates and the key with that hash are kept. `refill` loads the initial data. */
   async reset(keptKeyHash: string, refill: () => void): Promise<void> {
     await resetState(keptKeyHash, this.#options);
     refill();
