@@ -72,7 +72,9 @@ test('sign gives the reason for a refusal: a stranger, a second signature, an en
     const { is, message } = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, body));
     return `${is}: ${message}`;
   };
-  expect(await sign({ signer: 'eve@example.com' })).toBe('404 NOT_FOUND: Signer not found');
+  expect(await sign({ signer: 'eve@example.com' })).toBe(
+    '404 NOT_FOUND: eve@example.com is not one of the signers: ada@example.com, bob@example.com',
+  );
   await rig.act(id, 'sign', { signer: signers[0]?.id });
   expect(await sign({ signer: ada.email })).toBe('400 INVALID_STATE: Ada Lovelace has already signed');
   await rig.act(id, 'sign');

@@ -9,10 +9,7 @@ export const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
 export interface ClockRecord {
   /** The offset from the machine's clock, in ms. */
   value: number;
-  /**
-   * The time of a frozen clock, in ms since the epoch, because its offset refers to the start of the process. Absent if the clock runs, and
-   * in records from before version 0.3.
-   */
+  /** The time of a frozen clock, in ms since the epoch, because its offset refers to the start of the process. Absent if the clock runs. */
   frozenAt?: number | undefined;
 }
 
