@@ -9,7 +9,7 @@ import type { SeededKey } from '../embed-model.ts';
 import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { rulesOf } from './base/choices.ts';
-import type { ReportFailure, ServiceParts } from './base/parts.ts';
+import type { ServiceParts } from './base/parts.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { DocumentStore } from './engine/document-store.ts';
@@ -21,7 +21,7 @@ import type { CheckedSeed } from './seed/schema.ts';
 import { loadSeed } from './seed/seeder.ts';
 import { CountedIds } from './store/counted-ids.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
-import { Store } from './store/store.ts';
+import { type ReportFailure, Store } from './store/store.ts';
 import { webApp } from './web-app.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 

@@ -6,12 +6,9 @@ import type { ReserveQuota } from '../engine/quota.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import type { ReportFailure, Store } from '../store/store.ts';
 import type { Rules } from './choices.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
-
-/** Reports a failure of an operation, such as `POST /api/v1/esign/envelopes`. */
-export type ReportFailure = (operation: string, error: unknown) => void;
 
 /** The parts of a service that its modules share. */
 export interface ServiceParts {

@@ -5,9 +5,11 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
-import type { ReportFailure } from '../base/parts.ts';
 import { isStoreChange, type StoreChange } from './records.ts';
 import { StoreState } from './state.ts';
+
+/** Reports a failure of an operation, such as `POST /api/v1/esign/envelopes`. */
+export type ReportFailure = (operation: string, error: unknown) => void;
 
 const FLUSH_MS = 1_000;
 /** The number of lines that are written at a time. */
