@@ -105,7 +105,7 @@ async function fetchDocuments(
   flags: { wait?: number | undefined },
   context: Context,
 ): Promise<CheckedFile[]> {
-  const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
+  const targets = targetsOf(envelope, DOCUMENT_KINDS);
   const fetching = fetchFiles(bucket, targets, {
     ...(await waitingOf(targets, flags, context)),
     untilSigned: false,
@@ -118,8 +118,6 @@ async function fetchDocuments(
   const files = await allOf(fetching);
   const by = (proof: string) => files.filter(({ result }) => result.proof === proof).length;
   reportMissingChecksums({ seal: by('seal'), size: by('size') }, context.terminal);
-  // The list must not name a file whose rename isn't durable.
-  await folder.flush();
   return files;
 }
 
