@@ -22,7 +22,6 @@ const PROBE_DELAY: BackOff = { firstMs: 1_000, longestMs: 30_000 };
 export class Outage {
   readonly #options: OutageOptions;
   #failures = 0;
-  #maxFailures = LOST_RESPONSES;
   #since: number | undefined;
   #last: Error | undefined;
   #waiting: Promise<void> | undefined;
@@ -35,7 +34,6 @@ export class Outage {
 
   succeeded(): void {
     this.#failures = 0;
-    this.#maxFailures = LOST_RESPONSES;
     this.#since = undefined;
     this.#probes = 0;
   }
@@ -44,8 +42,9 @@ export class Outage {
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
+    this.#failures++;
     // A lost response may be chance; a request that never reached the service is not.
-    if (isAmbiguous(error) && ++this.#failures < this.#maxFailures) return;
+    if (isAmbiguous(error) && this.#failures < LOST_RESPONSES) return;
     this.#waiting ??= this.#waitForService();
     this.#waiting.catch(() => undefined);
   }
@@ -73,9 +72,8 @@ export class Outage {
       }
     }
     notice('The service is responding again.');
-    this.#failures = 0;
-    // Until a write succeeds, one failure is enough to wait again.
-    this.#maxFailures = 1;
+    // Until a request succeeds, one failure is enough to wait again.
+    this.#failures = LOST_RESPONSES - 1;
     this.#waiting = undefined;
   }
 

@@ -193,13 +193,10 @@ class Course {
       at: clock.now(),
       file: 'list.csv',
       total: this.#rows.length,
-      signers: this.#rows.length,
       mode: this.#mode,
       baseUrl: BASE_URL,
       profile: null,
       ownRequestIds: this.#rows.filter(({ requestId }) => requestId !== undefined).length,
-      account: client.account,
-      again: false,
       source: { format: 'csv' as const, encoding: 'utf-8' },
     };
     this.#runId = draft.id;

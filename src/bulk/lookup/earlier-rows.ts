@@ -28,8 +28,6 @@ export interface EarlierRow {
   status: string | undefined;
   /** The number of signers of the row. */
   signers: number;
-  /** Whether that run skipped the row, because a run before it had created the envelope. */
-  skipped?: boolean;
 }
 
 interface NewRow {
@@ -100,19 +98,14 @@ export async function findEarlierRows(
     if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
     const state = await readRun(root, id);
     const rows = earlierRowsOf(run, state);
-    if (rows.length === 0 || !(await isSameAccount(state, rows, client, signal))) continue;
+    if (rows.length === 0 || !(await canReadEnvelopes(state, client, signal))) continue;
     for (const row of rows) {
       const known = found.get(row.row);
-      if (known === undefined || isDecisive(row, known)) found.set(row.row, row);
+      // Among equal ones, the newest run decides.
+      if (known === undefined || WEIGHT[row.kind] > WEIGHT[known.kind]) found.set(row.row, row);
     }
   }
   return found;
-}
-
-/** Returns true if a row of an older run decides. Among equal ones, it is the newest run that didn't skip the row. */
-function isDecisive(older: EarlierRow, newer: EarlierRow): boolean {
-  if (older.kind !== newer.kind) return WEIGHT[older.kind] > WEIGHT[newer.kind];
-  return newer.skipped === true && older.skipped === false;
 }
 
 interface Matches {
@@ -170,7 +163,6 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
       kind: isSame ? kind : 'other',
       id: state.idOf(earlier),
       status: state.statusOf(earlier),
-      skipped: state.of(earlier) === 'existing',
     };
   });
 }
@@ -194,26 +186,13 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   }
 }
 
-/**
- * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
- * have been replaced by another one of the same organization, and a sandbox may have been reset. If it doesn't exist, reads others.
- */
-async function isSameAccount(
-  state: RunState,
-  rows: readonly EarlierRow[],
-  client: Client,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const id = rows.find((row) => row.id !== undefined)?.id;
-  if (id === undefined) return state.head.account === client.account;
-  if (await readIfExists(client, id, signal)) return true;
-  return canReadEnvelopes(state, client, signal);
-}
-
 /** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
 const SAMPLES = 4;
 
-/** Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last. */
+/**
+ * Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last, or if
+ * the run has none. It can't if it belongs to another organization, or the envelopes to a sandbox that was reset.
+ */
 export async function canReadEnvelopes(
   state: RunState,
   client: Client,
@@ -223,5 +202,5 @@ export async function canReadEnvelopes(
   const interval = Math.ceil(ids.length / (SAMPLES - 1));
   const samples = ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
   for (const sample of samples) if (await readIfExists(client, sample, signal)) return true;
-  return false;
+  return ids.length === 0;
 }

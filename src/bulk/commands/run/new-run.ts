@@ -170,13 +170,10 @@ export function startRun(
       at: session.now(),
       file: report.name,
       total: report.rows,
-      signers: report.signers,
       mode: request.mode,
       baseUrl: baseUrl?.value ?? '',
       profile: profileName?.value ?? null,
       ownRequestIds: report.ownRequestIds,
-      account: client.account,
-      again: request.again,
       source: report.source,
     };
     const limit = { type: 'upTo', row: last, at: session.clock.now() } as const;

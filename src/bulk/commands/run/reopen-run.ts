@@ -39,8 +39,8 @@ export async function requireSameOrganization(
   client: Client,
   interrupt: Pick<Interrupt, 'signal'>,
 ): Promise<void> {
-  const [envelopeId] = state.envelopeIds();
-  if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
+  if (await canReadEnvelopes(state, client, interrupt.signal)) return;
+  const [envelopeId = ''] = state.envelopeIds();
   throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
     run: state.head.id,
     hint: 'Use a key from the same organization: `esign profiles list`.',
