@@ -235,7 +235,7 @@ export class Runs {
         file: 'rows.csv',
         total: rows,
         mode,
-        baseUrl: 'http://127.0.0.1/api/v1',
+        baseUrl: this.client.baseUrl,
         profile: null,
         ownRequestIds: options.requestIds ? rows : 0,
         source: { format: 'csv', encoding: 'utf-8' },

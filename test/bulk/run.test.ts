@@ -289,10 +289,7 @@ function earlierRows(...rows: number[]) {
 
 function earlierOf(newRows: NewRows) {
   if (runs.client === undefined) throw new Error('not open');
-  return findEarlierRows(runs.root, runs.client, {
-    newRows,
-    baseUrl: 'http://127.0.0.1/api/v1',
-  });
+  return findEarlierRows(runs.root, runs.client, newRows);
 }
 
 describe('the rows of an earlier run', () => {

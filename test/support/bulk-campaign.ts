@@ -177,8 +177,7 @@ class Course {
     }
     const memory = memoryOf(folder, clock);
     const client = this.#service.client(clock, () => 'whole', memory);
-    const file = { newRows: wanted, baseUrl: BASE_URL };
-    const earlier = await findEarlierRows(folder, client, file);
+    const earlier = await findEarlierRows(folder, client, wanted);
     const found = await findIdentifiedRows(client, memory, wanted, earlier);
     const known = groupKnownRows(found.values(), this.#mode);
     const [unfinished] = known.unfinished;

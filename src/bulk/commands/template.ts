@@ -48,7 +48,7 @@ const PEOPLE = [
 ] as const;
 
 /** Returns an example file of two rows to fill in, with a signer for each role of the template. */
-export function exampleFile(
+function exampleFile(
   format: 'csv' | 'jsonl',
   template: string | undefined,
   roles: readonly string[],

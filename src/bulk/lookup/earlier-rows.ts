@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { RequestContent } from '../../log/keys.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
@@ -26,8 +27,6 @@ export interface EarlierRow {
   kind: 'sent' | 'draft' | 'unfinished' | 'other' | 'ended';
   id: string | undefined;
   status: string | undefined;
-  /** The number of signers of the row. */
-  signers: number;
 }
 
 interface NewRow {
@@ -35,7 +34,6 @@ interface NewRow {
   line: number;
   content: string;
   requestId: string | undefined;
-  signers: number;
 }
 
 /** A row with its own request ID, and the content that it uses the ID for. */
@@ -53,7 +51,7 @@ export class NewRows {
   }
 
   add({ row, line, content, requestId, envelope }: BulkRow): void {
-    const added = { row, line, content, requestId, signers: envelope.signers.length };
+    const added = { row, line, content, requestId };
     if (requestId !== undefined)
       this.#byRequestId.set(requestId, {
         ...added,
@@ -88,13 +86,13 @@ const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const
 export async function findEarlierRows(
   root: string,
   client: Client,
-  file: { newRows: NewRows; baseUrl: string },
+  newRows: NewRows,
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map<number, EarlierRow>();
   const now = client.serviceClock.now();
   for (const id of await runIds(root)) {
-    const run = await keysOf(root, id, file);
+    const run = await keysOf(root, id, newRows, client.baseUrl);
     if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
     const state = await readRun(root, id);
     const rows = earlierRowsOf(run, state);
@@ -117,7 +115,8 @@ interface Matches {
 async function keysOf(
   root: string,
   id: string,
-  { newRows, baseUrl }: { newRows: NewRows; baseUrl: string },
+  newRows: NewRows,
+  baseUrl: string,
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
   for await (const entry of rowKeysOf(root, id)) {
@@ -157,7 +156,6 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
       row: newRow.row,
       line: newRow.line,
       requestId: newRow.requestId,
-      signers: newRow.signers,
       run: head.id,
       at: head.at,
       kind: isSame ? kind : 'other',
@@ -193,14 +191,24 @@ const SAMPLES = 4;
  * Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last, or if
  * the run has none. It can't if it belongs to another organization, or the envelopes to a sandbox that was reset.
  */
-export async function canReadEnvelopes(
-  state: RunState,
-  client: Client,
-  signal?: AbortSignal,
-): Promise<boolean> {
+async function canReadEnvelopes(state: RunState, client: Client, signal?: AbortSignal): Promise<boolean> {
   const ids = [...state.envelopeIds()];
   const interval = Math.ceil(ids.length / (SAMPLES - 1));
   const samples = ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
   for (const sample of samples) if (await readIfExists(client, sample, signal)) return true;
   return ids.length === 0;
+}
+
+/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
+export async function requireSameOrganization(
+  state: RunState,
+  client: Client,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await canReadEnvelopes(state, client, signal)) return;
+  const [envelopeId = ''] = state.envelopeIds();
+  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
+    run: state.head.id,
+    hint: 'Use a key from the same organization: `esign profiles list`.',
+  });
 }

@@ -8,6 +8,7 @@ import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid, ROW_KEY } from '../../kernel/vocabulary.ts';
 import type { RowError } from '../entries.ts';
+import { requireSameOrganization } from '../lookup/earlier-rows.ts';
 import { type RowFacts, rowsOf } from '../results.ts';
 import type { RunState } from '../run-state.ts';
 import type { RunFiles } from '../runs.ts';
@@ -41,20 +42,19 @@ export interface RunJournal {
 
 /**
  * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.
- * @throws the error of `onNone` if the run has envelopes but none is found.
+ * @throws UsageError if the run has envelopes but the key can read none.
  */
 export async function collectEnvelopes(
   runId: string,
   envelopes: AsyncIterable<Envelope>,
   { client, journal, signal }: { client: Client; journal: RunJournal | undefined; signal: AbortSignal },
-  onNone: (state: RunState) => Promise<void>,
 ): Promise<RunEnvelopes> {
   const found = new RunEnvelopes(runId);
   for await (const one of envelopes) found.add(one);
   if (journal === undefined) return found;
   const { state } = journal;
   const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
-  if (missing.length > 0 && found.size === 0) await onNone(state);
+  if (missing.length > 0 && found.size === 0) await requireSameOrganization(state, client, signal);
   const read = (id: string) => readIfExists(client, id, signal);
   for await (const one of mapInOrder(missing, READ_CONCURRENCY, read)) if (one) found.add(one);
   return found;
