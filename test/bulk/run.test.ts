@@ -195,6 +195,18 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
+  it('does not send a draft that it created before the list had been searched', async () => {
+    const { service } = runs;
+    const entries: RunEntry[] = [{ type: 'created', row: 1, id: 'env_2', unchecked: true }];
+    const id = await runs.begin(1, 'two-step', { entries });
+    // The list shows neither yet.
+    const listedFrom = service.clock.now() + 30_000;
+    service.put({ metadata: marks(id, 1), status: 'SENT', listedFrom });
+    service.put({ metadata: marks(id, 1), listedFrom });
+    await runs.work(id);
+    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
+  });
+
   it('sends one draft and cancels the other if a row has two', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [] });
