@@ -7,8 +7,6 @@ import { isAmbiguous } from '../kernel/request-failures.ts';
 export interface OutageOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** How long the run waits without a success before it gives up, in ms. */
-  maxOutageMs: number;
   /** Makes a request that changes nothing. Rejects while the service does not respond. */
   probe: () => Promise<void>;
   notice: (text: string) => void;
@@ -16,6 +14,8 @@ export interface OutageOptions {
 
 /** Number of consecutive lost responses that counts as an outage; fewer may be chance. */
 const LOST_RESPONSES = 5;
+/** How long a run waits without a success before it gives up, in ms. */
+const MAX_OUTAGE_MS = 10 * 60_000;
 const PROBE_DELAY: BackOff = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
@@ -78,7 +78,7 @@ export class Outage {
   }
 
   #throwIfTooLong(): void {
-    const { clock, maxOutageMs } = this.#options;
-    if (this.#last && this.#since !== undefined && clock.now() - this.#since > maxOutageMs) throw this.#last;
+    const outageMs = this.#options.clock.now() - (this.#since ?? Number.POSITIVE_INFINITY);
+    if (this.#last && outageMs > MAX_OUTAGE_MS) throw this.#last;
   }
 }

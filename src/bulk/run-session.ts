@@ -8,7 +8,6 @@ import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
 import { type RowResult, resultOf, type SecondEnvelope, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
-import { FAILURES_ALIKE } from './run-limits.ts';
 import type { OpenRun } from './runs.ts';
 
 /** Receives the reports of a run. */
@@ -32,8 +31,6 @@ export interface RunOptions {
   concurrency: number;
   /** The secret for rows with a webhook URL. */
   webhookSecret?: string | undefined;
-  /** How long to wait for the end of an outage, in ms. */
-  maxOutageMs: number;
   signal: AbortSignal;
   /** Removes secrets from text that is stored. */
   redact: (text: string) => string;
@@ -45,6 +42,8 @@ class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
+/** A run stops if its first rows, this many, all fail with the same code. */
+const FAILURES_ALIKE = 20;
 /** How long requests in progress may continue after a stop was requested, in ms. */
 const GRACE_MS = 3_000;
 /** Error codes that stop the run, whichever row they occur on. */
@@ -89,7 +88,6 @@ export class BulkSession {
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
-      maxOutageMs: options.maxOutageMs,
       notice: (text) => options.observer.notice(text),
       probe: async () => {
         await client.templates.list({ pageSize: 1, signal: this.signal }).next();

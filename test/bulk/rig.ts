@@ -272,7 +272,6 @@ export class Runs {
         client: this.client,
         memory: this.memory,
         concurrency: 4,
-        maxOutageMs: 60_000,
         signal: new AbortController().signal,
         redact: (text) => text,
         observer: { row: (result) => void reported.push(result), notice: (text) => void notices.push(text) },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { runStatusOf } from '../../src/bulk/run-list.ts';
-import { filesOf, openRun, readRun } from '../../src/bulk/runs.ts';
+import { filesOf, readRun } from '../../src/bulk/runs.ts';
 import { isPrivate } from '../support/private.ts';
 import { Runs } from './rig.ts';
 
@@ -264,14 +264,6 @@ describe('the files of a run', () => {
     expect(runs.service.mails.get('2')).toBeUndefined();
     await rm(plan);
     expect((await runs.work(id)).ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
-  });
-
-  it('can be used by only one run at a time', async () => {
-    const id = await runs.begin(1, 'two-step');
-    const held = await runs.take(id);
-    await expect(openRun(runs.root, id)).rejects.toMatchObject({ code: 'USAGE' });
-    expect(await runStatusOf(runs.root, held.state)).toBe('running');
-    await held.close();
   });
 });
 

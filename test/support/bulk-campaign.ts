@@ -239,7 +239,6 @@ class Course {
         client,
         memory,
         concurrency: this.#pick([1, 3]),
-        maxOutageMs: 60_000,
         signal: killer.signal,
         redact: (text) => text,
         observer: { row: () => undefined, notice: () => undefined },

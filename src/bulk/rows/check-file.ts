@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import type { EnvelopeInput } from '../../envelopes/create.ts';
+import { digest } from '../../log/keys.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
-import { cellsHash, contentHash } from '../lookup/row-key.ts';
+import { contentHash } from '../lookup/row-key.ts';
 import type { SheetColumn } from './columns.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
@@ -193,7 +194,7 @@ class FileCheck {
       line,
       ...(requestId === undefined ? {} : { requestId }),
       content: contentHash(envelope),
-      cells: cellsHash(raw.value),
+      cells: digest(raw.value),
       envelope,
     };
     return row;

@@ -13,12 +13,14 @@ import type { Context } from '../../../session/context.ts';
 import { requestsFor, timeByWindow } from '../../estimate.ts';
 import { type RowResult, resultAsJson, resultsOf, SECOND_ENVELOPE } from '../../results.ts';
 import { type Ending, processRun } from '../../run.ts';
-import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../../run-limits.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
 import { rowInWords } from '../row-text.ts';
 import { BulkProgress } from './bulk-progress.ts';
 import { nextCommandsText, resumeCommand } from './next-commands.ts';
+
+/** Maximum number of concurrent requests. */
+const CONCURRENCY = 16;
 
 /** What the commands that work on a run share. */
 export interface RunMeans {
@@ -82,7 +84,6 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
       memory: await context.session.memory(),
       concurrency: CONCURRENCY,
       webhookSecret,
-      maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
