@@ -40,7 +40,7 @@ const HEAD_BYTES = 4_096;
 /**
  * Opens a file according to its first bytes: a sheet of an .xlsx file, JSON, or CSV. The encoding of text is that of its byte order
  * mark, or else the one in the options, or else UTF-8.
- * @throws UsageError for a file that is none of these.
+ * @throws UsageError for any other file.
  */
 export async function openTableFile(
   { name, bytes }: FileSource,
