@@ -291,7 +291,7 @@ describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
     [['help', 'nosuch'], /Unknown command "nosuch"/],
-    [['api'], /Missing argument path/],
+    [['api'], /Missing argument PATH/],
     [['bulk', 'template', 'no/such/folder.csv'], /its folder does not exist/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
     [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
@@ -300,7 +300,7 @@ describe('a usage error', () => {
     [['templates', 'get', 'a', 'b'], /Unexpected argument/],
     [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
     [['envelopes', 'create', '--signing-order', 'seq'], /one of sequential, parallel, not seq\./],
-    [['sandbox', 'sign'], /^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/],
+    [['sandbox', 'sign'], /^Error: Missing argument ENVELOPE: .*\n.*`esign sandbox sign --help`\.\n$/],
     [['--bogus'], /Unknown flag --bogus/],
     [['find', 'ada', '-n'], /Unknown flag -n/],
   ])('exits with 2 and prints nothing to stdout: %j', async (args, says) => {
@@ -325,7 +325,7 @@ describe('a usage error', () => {
     expect(reportedError(lines)).toMatchObject({ code: 'USAGE', message: sentence, hint });
   });
 
-  it.each(every)('is an unknown flag of any command: %s', async (id) => {
+  it.each(every)('is returned for an unknown flag: %s', async (id) => {
     const done = await home.run([...id.split(':'), '--no-such-flag', '--json']);
     expect([done.code, reportedError(done).message]).toEqual([
       2,
@@ -356,7 +356,7 @@ describe('a usage error', () => {
       env: { ESIGN_API_KEY: 'sk_0123456789' },
     }));
 
-  it('is a sandbox command for a service that is not a sandbox', async () => {
+  it('is returned for a sandbox command if the service is not a sandbox', async () => {
     const server = await startServer((_, response) =>
       json(response, 404, { error: { code: 'NOT_FOUND', message: 'Route not found' } }),
     );

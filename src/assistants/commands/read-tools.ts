@@ -3,13 +3,12 @@ import * as z from 'zod';
 import Find from '../../catalog/commands/find.ts';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/selection.ts';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { fetchInto } from '../../documents/commands/run-download.ts';
 import { readKnownSigners } from '../../documents/commands/signers.ts';
 import DocumentsVerify from '../../documents/commands/verify.ts';
-import { findTargetsById } from '../../documents/download/targets.ts';
+import { targetsOfId } from '../../documents/download/targets.ts';
 import EnvelopesDownload from '../../envelopes/commands/download.ts';
 import { historyReader } from '../../envelopes/commands/get-history.ts';
 import { envelopesListFlags } from '../../envelopes/commands/list.ts';
@@ -26,14 +25,7 @@ import { templatesListFlags } from '../../templates/commands/list.ts';
 import { findTemplate } from '../../templates/find-template.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
-import {
-  type Cursor,
-  cursorFrom,
-  envelopeListItem,
-  pageOf,
-  type ResultPage,
-  templateListItem,
-} from './mcp-paging.ts';
+import { cursor, envelopeListItem, pageOf, type ResultPage, templateListItem } from './mcp-paging.ts';
 import { READ_ONLY_HINTS, type Tool, tool } from './mcp-tool.ts';
 
 const MAX_LATE = 50;
@@ -41,7 +33,6 @@ const MAX_LATE = 50;
 const WAIT_MS = 10_000;
 
 const id = z.string().min(1).describe('envelope ID');
-const cursor = z.string().min(1).optional().describe('nextCursor from the previous result');
 
 /** Returns the tools that change nothing except a folder on this machine. */
 export function readTools(context: Context): Tool[] {
@@ -57,11 +48,11 @@ function searchTools(context: Context): Tool[] {
       flags: Find.flags,
       uses: ['status', 'limit'],
       more: { text: z.string().min(1), cursor },
-      run: async ({ limit = LIST_LIMIT, ...filters }, { text, cursor: given }) => {
-        const from = cursorFrom(given);
-        const selection = notNewer(filtersOf({ ...filters, search: searchText(text) }), from);
-        const options = { limit: from ? undefined : limit };
-        return envelopePage(await searchEnvelopes(selection, options, context), limit, from);
+      run: async ({ limit = LIST_LIMIT, ...filters }, { text, cursor: from = '0' }) => {
+        const offset = Number(from);
+        const selection = filtersOf({ ...filters, search: searchText(text) });
+        const found = await searchEnvelopes(selection, { limit: offset + limit }, context);
+        return envelopePage(found, offset, limit);
       },
     }),
     tool({
@@ -71,13 +62,10 @@ function searchTools(context: Context): Tool[] {
       flags: envelopesListFlags,
       uses: wordList('status template signer since older-than expiring-in metadata limit'),
       more: { cursor },
-      run: async ({ limit = LIST_LIMIT, ...filters }, { cursor: given }) => {
-        const from = cursorFrom(given);
-        const selection = filtersOf(filters);
-        const narrowed = filters.signer === undefined ? selection : notNewer(selection, from);
-        // The items at which the last page ended may be anywhere in the list.
-        const flags = { limit, all: from !== undefined };
-        return envelopePage(await select(narrowed, context, flags), limit, from);
+      run: async ({ limit = LIST_LIMIT, ...filters }, { cursor: from = '0' }) => {
+        const offset = Number(from);
+        const flags = { limit: offset + limit, all: false };
+        return envelopePage(await select(filtersOf(filters), context, flags), offset, limit);
       },
     }),
     tool({
@@ -140,8 +128,8 @@ function detailTools(context: Context): Tool[] {
         const client = await context.session.client();
         if (wanted.id === undefined)
           return pageOf(searchTemplates(client, { search, signal }), templateListItem, {
+            offset: Number(wanted.cursor ?? 0),
             limit,
-            cursor: cursorFrom(wanted.cursor),
           });
         const template = await findTemplate(client, wanted.id, signal);
         return { data: { ...template, roles: await rolesOf(client, template, signal) } };
@@ -181,14 +169,10 @@ function documentTools(context: Context): Tool[] {
             hint: 'Use an absolute path, such as /home/ada/contracts.',
           });
         const flags = { dir, force: false, wait: WAIT_MS };
-        const options = {
-          client: await context.session.client(),
-          kinds: what ?? (['signed', 'certificate'] as const),
-          template: undefined,
-          signal,
-        };
+        const { envelopes } = await context.session.client();
+        const read = (one: string) => envelopes.get(one, signal);
         const data = [];
-        const targets = await findTargetsById([envelopeId], options);
+        const targets = targetsOfId(envelopeId, what ?? ['signed', 'certificate'], read);
         for await (const { result, seal, problem } of fetchInto(targets, flags, context))
           data.push({ ...result, seal, problem });
         return { data };
@@ -202,18 +186,8 @@ function withoutOtherHash(file: VerifiedFile): VerifiedFile {
   return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
 }
 
-function envelopePage(
-  { envelopes, hasMore }: Selected,
-  limit: number,
-  from: Cursor | undefined,
-): Promise<ResultPage> {
-  return pageOf(envelopes, envelopeListItem, { limit, cursor: from, hasMore });
-}
-
-/** Searches return the newest first, so envelopes newer than the last page need not be read again. */
-function notNewer(selection: Selection, from: Cursor | undefined): Selection {
-  const createdAt = from?.createdAt;
-  return createdAt === undefined ? selection : { ...selection, createdBefore: () => createdAt };
+function envelopePage({ envelopes, hasMore }: Selected, offset: number, limit: number): Promise<ResultPage> {
+  return pageOf(envelopes, envelopeListItem, { offset, limit, hasMore });
 }
 
 /** Returns the first items, and whether there are more. */

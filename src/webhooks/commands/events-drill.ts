@@ -20,7 +20,7 @@ export default class EventsDrill extends EsignCommand {
   static override examples = [
     '<%= config.bin %> events drill --to http://localhost:3000/hook --secret-file my.secret',
     '<%= config.bin %> events drill --to https://staging.example.com/hook --secret-file webhook.secret',
-    'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events drill --to http://localhost:3000/hook --json | jq "select(.ok | not)"',
+    '<%= config.bin %> events drill --to localhost:3000/hook --secret-file my.secret --json | jq "select(.ok | not)"',
   ];
   static override flags = {
     to: Flags.string({ description: 'receiver URL', required: true, helpValue: 'URL' }),
