@@ -21,11 +21,11 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { redactValue } from '../../kernel/redaction.ts';
 import { allOf } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../kernel/vocabulary.ts';
-import { jsonText, writeJson } from '../../output/json.ts';
+import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
-import { accountOf, findingOn } from '../evidence/findings.ts';
+import { findingOn } from '../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../evidence/folder.ts';
 import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../evidence/sources.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './evidence-page.ts';
@@ -73,7 +73,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     });
     try {
       await requireEmptyFolder(flags.dir, [LOCK_NAME]);
-      const folder = new EvidenceFolder(flags.dir, jsonText);
+      const folder = new EvidenceFolder(flags.dir);
       const files = await context.terminal.waiting(`Downloading the documents for ${id}`, () =>
         fetchDocuments(bucket, downloads, first, flags, context),
       );
@@ -157,9 +157,7 @@ async function writeFolder(
     collectedAt: new Date(context.session.clock.now()).toISOString(),
     version: context.session.version,
     baseUrl: account,
-    account: accountOf(documents),
   };
-  await folder.writeJson('collection.json', collection);
   const { missing } = found;
   const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
   await folder.write(PAGE, await evidencePage(facts, folder.files));
@@ -167,13 +165,11 @@ async function writeFolder(
   return facts;
 }
 
-/** Adds problems with a document's identity if its seal has no problem. */
+/** Adds what a seal doesn't prove, if the seal itself has no problem. */
 function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
-  const facts = files.map(({ result, seal }) => ({ ...result, seal }));
   return files.map((file) => {
     if (file.error !== undefined || file.problem !== null) return file;
-    const { result, seal } = file;
-    return { ...file, problem: findingOn({ ...result, seal }, envelope, facts) };
+    return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }, envelope) };
   });
 }
 
