@@ -146,6 +146,24 @@ describe('envelopes download', () => {
 });
 
 describe('documents download', () => {
+  it('requests no envelope that a search has shown to be final', async () => {
+    const several: string[] = [];
+    for (let n = 0; n < 6; n++) {
+      const made =
+        await home.object`envelopes create --template tmpl_nda --signer ${`many${n}`}@b.example --send`;
+      several.push(String(made.id));
+      await home.run`sandbox sign ${several.at(-1) ?? ''}`;
+    }
+    const readsOf = async (dir: string) => {
+      const { code, stderr } = await home.run`envelopes download ${several} --dir ${dir} --debug`;
+      expect([code, (await pdfsIn(dir)).length]).toEqual([0, 12]);
+      return stderr.split('\n').filter((line) => /\bGET http.*\/envelopes\/env_/.test(line)).length;
+    };
+    expect(await readsOf('before')).toBe(6);
+    await home.run`find many`;
+    expect(await readsOf('after')).toBe(0);
+  });
+
   it('downloads by key, to a folder or to stdout, from arguments or stdin', async () => {
     const file = await home.run('documents download - --dir out --json'.split(' '), { input: `${key}\n` });
     expect(parseJson(file.stdout)).toMatchObject({ key, what: 'signed', status: 'downloaded' });

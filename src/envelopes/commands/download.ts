@@ -1,4 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
@@ -44,9 +45,14 @@ export default class EnvelopesDownload extends EsignCommand {
     );
     const { envelopes } = await context.session.client();
     const read = (id: string) => envelopes.get(id, context.interrupt.signal);
+    const known = selected ? new Map() : await knownEnvelopes(ids, context);
+    const ofId = (id: string) => {
+      const envelope = known.get(id);
+      return envelope ? targetsOf(envelope, kinds) : targetsOfId(id, kinds, read);
+    };
     const targets = selected
       ? [...selected.values()].flatMap((one) => targetsOf(one, dueKinds(one, kinds)))
-      : ids.flatMap((id) => targetsOfId(id, kinds, read));
+      : ids.flatMap(ofId);
     await downloadAll(targets, flags, context, { naming });
   }
 }
