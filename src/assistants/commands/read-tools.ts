@@ -23,7 +23,6 @@ import { readReport } from '../../reports/commands/read-report.ts';
 import Report from '../../reports/commands/report.ts';
 import type { Context } from '../../session/context.ts';
 import { templatesListFlags } from '../../templates/commands/list.ts';
-import { findTemplate } from '../../templates/find-template.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
 import {
@@ -143,7 +142,7 @@ function detailTools(context: Context): Tool[] {
             limit,
             cursor: cursorFrom(wanted.cursor),
           });
-        const template = await findTemplate(client, wanted.id, signal);
+        const template = await client.templates.get(wanted.id, signal);
         return { data: { ...template, roles: await rolesOf(client, template, signal) } };
       },
     }),

@@ -11,7 +11,6 @@ import { renderFile } from '../../documents/commands/download-lines.ts';
 import { busyNotice, reportMissingChecksums, waitingOf } from '../../documents/commands/run-download.ts';
 import { sealSourceOf } from '../../documents/commands/signers.ts';
 import { fetchFiles } from '../../documents/download/fetch.ts';
-import { keyOf } from '../../documents/download/locate.ts';
 import type { CheckedFile } from '../../documents/download/seals.ts';
 import { targetsOf } from '../../documents/download/targets.ts';
 import { WAIT_MS } from '../../documents/download-limits.ts';
@@ -79,13 +78,9 @@ export default class EnvelopesEvidence extends EsignCommand {
       );
       const { existing, missing } = separateMissing(files, first);
       // The service may have added the storage keys during the wait.
-      const downloaded = existing.filter(({ error }) => error === undefined).map(({ result }) => result.what);
-      const isNamed = DOCUMENT_KINDS.every(
-        (what) => keyOf(first, what) !== undefined || !downloaded.includes(what),
-      );
-      const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
+      const sent = redactValue(await client.envelopes.get(id, signal), redactor);
       if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
-      const documents = withFindings(existing, sent);
+      const documents = existing.map(withFinding);
       const facts = await writeFolder(folder, sent, { documents, missing }, context);
       await report(facts, documents, folder, flags.dir, context.terminal);
       throwProblems(documents);
@@ -169,14 +164,10 @@ async function writeFolder(
   return facts;
 }
 
-/** Adds problems with a document's identity if its seal has no problem. */
-function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
-  const facts = files.map(({ result, seal }) => ({ ...result, seal }));
-  return files.map((file) => {
-    if (file.error !== undefined || file.problem !== null) return file;
-    const { result, seal } = file;
-    return { ...file, problem: findingOn({ ...result, seal }, envelope, facts) };
-  });
+/** Adds a reason why a document may not hold up, if its seal has no problem. */
+function withFinding(file: CheckedFile): CheckedFile {
+  if (file.error !== undefined || file.problem !== null) return file;
+  return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }) };
 }
 
 /** Returns the facts about a document, without anything that depends on the run. */
