@@ -1,6 +1,7 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { entryOf } from '../kernel/json.ts';
+import { LINE_CONTINUATION } from '../kernel/text/shell-words.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { HELP_TOPICS, SHARED_GROUPS, sharedFlagsLine } from './help-topics.ts';
 
@@ -87,7 +88,7 @@ function withDefault(flag: Command.Flag.Any): Command.Flag.Any {
 const ROOT = `Send documents for signature, follow up, and download the signed PDFs.
 
 EVERY DAY
-  demo       see it all work, in 10 seconds and without an account
+  demo       see it all work, in about 10 seconds and without an account
   templates  see what you can send
   envelopes  create, send, get, remind, replace, cancel, watch, and download
   bulk       send one envelope for each row of an Excel or CSV file
@@ -101,7 +102,7 @@ MORE
   report, log          what needs attention; what was sent from this machine
   sandbox, events      a private copy of the service; received webhooks
   documents, api       verify PDFs offline; call the API directly
-  mcp, autocomplete    for AI assistants; for your shell
+  mcp, autocomplete    an MCP server for AI assistants; Tab completion
 
 Use your account:  esign profiles add NAME --base-url URL
 Help:              esign COMMAND --help
@@ -128,14 +129,22 @@ export default class EsignHelp extends Help {
 /** A shell word, possibly with quoted parts. */
 const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+/g;
 const INDENT = '    ';
-const CONTINUATION = ' \\';
+const CONTINUATION = ` ${LINE_CONTINUATION}`;
 
-/** Breaks an example into lines that fit the width. Each line except the last ends in a backslash. */
+/** Breaks an example into lines that fit the width: after a pipe if it has one, which needs no continuation character. */
 export function exampleLines(command: string, width: number): string {
   if (command.length <= width) return command;
+  const pieces = piecesOf(command);
+  const pipe = pieces.lastIndexOf('|') + 1;
+  const start = wrappedPieces(pieces.slice(0, pipe), width);
+  const rest = wrappedPieces(pieces.slice(pipe), pipe > 0 ? width - INDENT.length : width);
+  return pipe > 0 ? `${start}\n${INDENT}${rest}` : rest;
+}
+
+function wrappedPieces(pieces: readonly string[], width: number): string {
   const lines: string[] = [];
   let line = '';
-  for (const piece of piecesOf(command)) {
+  for (const piece of pieces) {
     const longer = line === '' ? piece : `${line} ${piece}`;
     if (line.trim() === '' || longer.length + CONTINUATION.length <= width) line = longer;
     else {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { Journal } from './journal.ts';
 import { type JournalFormat, type Span, scan } from './scan.ts';
 
@@ -16,15 +16,17 @@ export interface JournalPosition extends Span {
 }
 
 /**
- * A journal with one folder per day. Each process writes its own file there, so several can write at the same time and old days
+ * A journal with one folder per day. Each process writes its own files there, so several can write at the same time and old days
  * can be deleted. An entry is on disk when `append` resolves.
  */
 export class DayJournal<T> {
-  /** The name of this writer, and of its files. */
-  readonly name = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  /** The name of this writer, with which its files begin. */
+  readonly #name = `${process.pid}-${randomBytes(4).toString('hex')}`;
   readonly #folder: string;
   readonly #format: JournalFormat<T>;
   readonly #clock: Clock;
+  /** The number of files that failed. */
+  #failures = 0;
   #day: string | undefined;
   #journal: Promise<Journal<T>> | undefined;
 
@@ -36,12 +38,11 @@ export class DayJournal<T> {
 
   /** Opens today's file, so that a folder that isn't writable is noticed immediately. @throws UsageError if it can't be opened */
   async open(): Promise<void> {
-    await this.#today();
+    await this.#usable();
   }
 
   /**
-   * Appends an entry. After a failure, the next call tries again, because a full disk may have space by then. If the file was deleted,
-   * starts a new one.
+   * Appends an entry. After a failure, the next call starts a new file, because a full disk may have space by then.
    * @throws JournalError or UsageError if it can't be written.
    */
   async append(entry: T): Promise<JournalPosition> {
@@ -50,19 +51,24 @@ export class DayJournal<T> {
       return { path: journal.path, ...(await journal.append(entry)) };
     };
     return write().catch((error: unknown) => {
+      // The file was deleted.
       if (error instanceof JournalError && codeOf(error.cause) === 'ENOENT') return write();
       throw error;
     });
   }
 
-  /**
-   * Checks whether an entry could be written, without writing one. After a failure, tries again as `append` does.
-   * @throws JournalError or UsageError if it couldn't.
-   */
+  /** Checks whether an entry could be written, without writing one. @throws JournalError or UsageError if it couldn't. */
   async check(): Promise<void> {
-    const journal = await this.#usable();
-    if (isMissing(journal.path)) await journal.reopen();
-    await checkWritable(join(dirname(journal.path), `${this.name}.check`));
+    const folder = dirname((await this.#usable()).path);
+    const path = join(folder, `${this.#name}.check`);
+    try {
+      await makePrivateFolder(folder);
+      await writeFileAtomic(path, Buffer.alloc(TEST_BYTES));
+    } catch (error) {
+      throw new JournalError(`Can't write the journal in ${folder}: ${diskReason(error)}.`, { cause: error });
+    } finally {
+      await rm(path, { force: true }).catch(() => undefined);
+    }
   }
 
   async close(): Promise<void> {
@@ -70,9 +76,15 @@ export class DayJournal<T> {
   }
 
   async #usable(): Promise<Journal<T>> {
-    const journal = await this.#today();
-    if (journal.hasFailed) await journal.reopen();
-    return journal;
+    const opening = this.#today();
+    const journal = await opening;
+    if (!journal.hasFailed) return journal;
+    if (this.#journal === opening) {
+      this.#failures++;
+      this.#journal = undefined;
+      void journal.close().catch(() => undefined);
+    }
+    return this.#today();
   }
 
   #today(): Promise<Journal<T>> {
@@ -80,7 +92,7 @@ export class DayJournal<T> {
     if (this.#journal !== undefined && this.#day === day) return this.#journal;
     const before = this.#journal;
     this.#day = day;
-    const path = join(this.#folder, day, `${this.name}.jsonl`);
+    const path = join(this.#folder, day, `${this.#name}-${this.#failures}.jsonl`);
     const opened = Journal.open<T>({ path, format: this.#format });
     this.#journal = opened;
     opened.catch(() => {
@@ -91,35 +103,8 @@ export class DayJournal<T> {
   }
 }
 
-/** The size of the test file. A small disk that is nearly full has no space for it. */
+/** The size of the file with which `check` tests the disk. A small disk that is nearly full has no space for it. */
 const TEST_BYTES = 4_096;
-
-/** Writes a file as durably as an entry, then deletes it. */
-async function checkWritable(path: string): Promise<void> {
-  try {
-    const file = await open(path, 'w', 0o600);
-    try {
-      await file.writeFile(Buffer.alloc(TEST_BYTES));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw new JournalError(`Can't write the journal in ${dirname(path)}: ${diskReason(error)}.`, {
-      cause: error,
-    });
-  } finally {
-    await rm(path, { force: true }).catch(() => undefined);
-  }
-}
-
-function isMissing(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined;
-  } catch {
-    return false;
-  }
-}
 
 /** Returns the files of each day since a time (ms), in order of the days. */
 export async function listDayFiles(folder: string, since: number): Promise<string[][]> {

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
+import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
-import { headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
+import { headerOf, type JournalReading, type Span, scan } from './scan.ts';
 
 interface Waiting {
   line: string;
@@ -19,22 +19,15 @@ interface Waiting {
  */
 export class Journal<T> {
   readonly path: string;
-  readonly #reading: JournalReading<T>;
-  #file: FileHandle;
+  readonly #file: FileHandle;
   #size: number;
   #queue: Waiting[] = [];
-  /** The current write. Never rejects; until it ends, nothing else may access the file. */
+  /** The current write. Never rejects. */
   #writing: Promise<void> | undefined;
-  /** The number of operations that need the file exclusively. Nothing is written in the meantime. */
-  #held = 0;
-  #turn: Promise<void> = Promise.resolve();
-  #isClosing = false;
   #failure: JournalError | undefined;
-  #reopening: Promise<void> | undefined;
 
-  private constructor(reading: JournalReading<T>, file: FileHandle, { size }: JournalState) {
-    this.path = reading.path;
-    this.#reading = reading;
+  private constructor(path: string, file: FileHandle, size: number) {
+    this.path = path;
     this.#file = file;
     this.#size = size;
   }
@@ -52,11 +45,15 @@ export class Journal<T> {
     let file: FileHandle | undefined;
     try {
       await makePrivateFolder(dirname(path));
-      const state = await scan(reading, replay);
+      const { size } = await scan(reading, replay);
       file = await open(path, 'a', 0o600);
-      const journal = new Journal<T>(reading, file, state);
+      const journal = new Journal<T>(path, file, size);
       // Cuts only what follows the last complete line, so that the next entry starts on a new line.
-      await journal.#cut();
+      await truncate(path, size);
+      if (size === 0) {
+        await journal.#put([writeLine(headerOf(reading.format))]);
+        await syncFolder(dirname(path));
+      }
       return journal;
     } catch (error) {
       await file?.close().catch(() => undefined);
@@ -65,12 +62,12 @@ export class Journal<T> {
     }
   }
 
-  /** True after a failed write. No entries are accepted until the journal is reopened. */
+  /** True after a failed write. No more entries are accepted. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Resolves when the entry is on disk. @throws JournalError if it can't be written; later calls then also fail until `reopen`. */
+  /** Resolves when the entry is on disk. @throws JournalError if it can't be written; all later calls then fail, too. */
   append(entry: T): Promise<Span> {
     return new Promise((written, failed) => {
       if (this.#failure) return failed(this.#failure);
@@ -79,29 +76,15 @@ export class Journal<T> {
     });
   }
 
-  /**
-   * Recovers from a failure: reopens the file and cuts off everything that may not be on disk.
-   * @throws UsageError while it can't be written.
-   */
-  reopen(): Promise<void> {
-    this.#reopening ??= this.#alone(() => this.#openAgain()).finally(() => {
-      this.#reopening = undefined;
-    });
-    return this.#reopening;
-  }
-
   /** Writes pending entries and closes the file permanently. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#turn;
-    this.#write();
     while (this.#writing) await this.#writing;
     this.#failure = closed(this.path);
     await this.#file.close();
   }
 
   #write(): void {
-    if (this.#held > 0 || this.#writing !== undefined || this.#queue.length === 0) return;
+    if (this.#writing !== undefined || this.#queue.length === 0) return;
     this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined;
       // Writes entries that were appended after the queue was last checked.
@@ -110,7 +93,7 @@ export class Journal<T> {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0 && this.#held === 0) {
+    while (this.#queue.length > 0) {
       const batch = this.#queue;
       this.#queue = [];
       let start = this.#size;
@@ -141,44 +124,5 @@ export class Journal<T> {
       if (codeOf(error) === 'ENOENT') throw error;
     }
     this.#size += bytes.length;
-  }
-
-  /** Runs work that needs the file exclusively. Entries appended in the meantime wait. */
-  #alone(work: () => Promise<void>): Promise<void> {
-    this.#held += 1;
-    const done = this.#turn
-      .then(async () => {
-        await this.#writing;
-        await work();
-      })
-      .finally(() => {
-        this.#held -= 1;
-        this.#write();
-      });
-    this.#turn = done.catch(() => undefined);
-    return done;
-  }
-
-  async #openAgain(): Promise<void> {
-    if (this.#isClosing) throw closed(this.path);
-    await this.#file.close().catch(() => undefined);
-    try {
-      await makePrivateFolder(dirname(this.path));
-      this.#file = await open(this.path, 'a', 0o600);
-      // If the file is shorter than what was written, it is a different file.
-      if ((await stat(this.path)).size < this.#size) this.#size = 0;
-      await this.#cut();
-    } catch (error) {
-      throw notWritable(this.path, error);
-    }
-    this.#failure = undefined;
-  }
-
-  /** Cuts the file to the size that is known to be intact. An empty file gets its header. */
-  async #cut(): Promise<void> {
-    await truncate(this.path, this.#size);
-    if (this.#size > 0) return;
-    await this.#put([writeLine(headerOf(this.#reading.format))]);
-    await syncFolder(dirname(this.path));
   }
 }

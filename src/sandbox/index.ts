@@ -94,7 +94,6 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
       region: REGION,
       bucket: BUCKET,
       ...keys,
-      now: () => Date.now(),
     });
   // The bucket's port is 1000 above the API's, or a free one if that is taken.
   const wanted = options.port === 0 || options.port > 64_535 ? 0 : options.port + 1_000;

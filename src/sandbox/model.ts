@@ -122,9 +122,9 @@ export interface DeliveryRecord extends SandboxDelivery {
 
 /** The destination for objects: the sandbox's own bucket behind the S3 endpoint. */
 export interface ObjectWriter {
-  put(key: string, body: Uint8Array, contentType: string): Promise<void>;
+  put(key: string, body: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array | null>;
-  /** Deletes the objects that were put here and that no other client has replaced: all of them, or those with the given keys. */
+  /** Deletes all objects, or those with the given keys. */
   clear(keys?: readonly string[]): Promise<void>;
   /**
    * Calls `listener` for each read by other clients of a key without an object, before the response. The listener returns true if the

@@ -32,10 +32,4 @@ export class LimitedWarning {
     if (this.#count > 0) this.#warn(this.#describe(this.#count));
     this.#count = 0;
   }
-
-  /** Reports the next time immediately. */
-  reset(): void {
-    this.#reportedAt = Number.NEGATIVE_INFINITY;
-    this.#count = 0;
-  }
 }

@@ -3,7 +3,6 @@ import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { DAY_MS, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
-import { DailyLimit } from './daily-limit.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
@@ -53,13 +52,11 @@ class Listener {
   readonly #health: Health;
   readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #elsewhere: LimitedWarning;
-  readonly #dropped: LimitedWarning;
   readonly #unrecorded: LimitedWarning;
   readonly #busy: LimitedWarning;
-  readonly #refusals: DailyLimit;
   readonly #notStored: LimitedWarning;
-  /** The number of deliveries that got a 500 since the last one that was stored. */
-  #failures = 0;
+  /** The number of refused deliveries recorded on a day, counted from the epoch. */
+  #refusals = { day: 0, count: 0 };
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
 
@@ -71,10 +68,8 @@ class Listener {
     const warn = (message: string) => this.#warn(message);
     const limited = () => new LimitedWarning(clock, warn);
     this.#elsewhere = limited();
-    this.#dropped = limited();
     this.#unrecorded = limited();
     this.#busy = limited();
-    this.#refusals = new DailyLimit(MAX_RECORDED_REFUSALS, clock);
     this.#notStored = limited();
     this.#forwarding = new Forwarding({
       journal: this.#journal,
@@ -125,13 +120,10 @@ class Listener {
       const receiver = await startReceiver({
         ...this.#options,
         seen,
-        explains: () => this.#refusals.isOpen,
         onDelivery: (delivery) => this.#take(delivery),
         onFailure: (error) => this.#fail(error),
         onElsewhere: (path) => this.#reportElsewhere(path),
         onBusy: () => this.#refuseBusy(),
-        onDropped: () =>
-          this.#dropped.report(() => 'Too many open connections. New connections are being closed.'),
       });
       const { url } = receiver;
       this.#inspector?.listensAt(url);
@@ -202,7 +194,6 @@ class Listener {
     const isForwarded = reason === null && this.#isWanted(event);
     const record = recordOf(delivery, isForwarded ? this.#forwarding.targets : []);
     const place = isRecorded ? await this.#journal.append(record) : undefined;
-    this.#recover();
     this.#health.received(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
@@ -216,7 +207,9 @@ class Listener {
 
   /** Returns whether to record another refused delivery. Anyone can send those, so they must not fill the disk. */
   #recordsRefusal(): boolean {
-    if (this.#refusals.take()) return true;
+    const day = Math.floor(this.#options.clock.now() / DAY_MS);
+    if (this.#refusals.day !== day) this.#refusals = { day, count: 0 };
+    if (this.#refusals.count++ < MAX_RECORDED_REFUSALS) return true;
     this.#unrecorded.report(
       (count) =>
         `Over ${grouped(MAX_RECORDED_REFUSALS)} deliveries were refused today; ${grouped(count)} more only counted. For the rest of the day (UTC), no others are recorded.`,
@@ -236,21 +229,10 @@ class Listener {
 
   /** Reports a delivery that got a 500. */
   #fail(error: unknown): void {
-    this.#failures++;
     this.#notStored.report(
       (count) =>
         `${deliveriesText(count)} rejected with 500, so that the sender retries: ${messageOf(error)}`,
     );
-  }
-
-  /** Reports that deliveries are stored again. */
-  #recover(): void {
-    if (this.#failures === 0) return;
-    this.#warn(
-      `Deliveries are being stored again. In the meantime, ${deliveriesText(this.#failures)} rejected with 500.`,
-    );
-    this.#failures = 0;
-    this.#notStored.reset();
   }
 
   #reportElsewhere(path: string): void {
@@ -263,8 +245,7 @@ class Listener {
 
   /** Waits for open forwards and reports what is left. */
   async #stop(): Promise<void> {
-    for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy]) warning.end();
-    if (this.#failures > 0) this.#warn(`${deliveriesText(this.#failures)} rejected with 500.`);
+    for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy, this.#notStored]) warning.end();
     if (this.#forwarding.pending > 0)
       this.#channel.push({
         type: 'notice',

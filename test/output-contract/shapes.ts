@@ -209,7 +209,6 @@ const drillCheck = z.object({
   status: z.nullable(count),
   ms: z.number(),
   finding: maybe,
-  notice: z.optional(text),
 });
 const listening = z.object({
   type: z.literal('ready'),

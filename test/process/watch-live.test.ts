@@ -89,7 +89,7 @@ describe('the live table', () => {
       screen,
       (lines) => lines.includes(BOTTOM) && lines.some((line) => /^env_2 +SENT/.test(line)),
     );
-    expect(rows[0]).toBe('Waiting for COMPLETED, 3 envelopes  3 sent');
+    expect(rows[0]).toBe('Waiting for 3 envelopes to be COMPLETED  3 sent');
     expect(rows[2]).toMatch(/^ID +STATUS +SIGNED +LAST CHANGE +EXPIRES$/);
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
     expect(rows.slice(7)).toEqual(expect.arrayContaining([BOTTOM]));
@@ -138,7 +138,7 @@ describe('the live table', () => {
       [140, 30],
     ] as const) {
       screen.resize(columns, rows);
-      const title = 'Waiting for COMPLETED, 12 envelopes  12 sent';
+      const title = 'Waiting for 12 envelopes to be COMPLETED  12 sent';
       const wanted = columns > title.length ? title : `${title.slice(0, columns - 1)}…`;
       await until(screen, (all) => {
         const shown = all.filter((line) => /^env_/.test(line)).length;

@@ -199,7 +199,7 @@ describe('esign doctor', () => {
     await mkdir(own.path('state', 'compatibility'));
     await writeFile(own.path('state', 'log', 'head.json'), '{}');
     const page = await examined({}, [], own);
-    expect(page.checks.index?.message).toMatch(/^1 envelope, .* complete .* ago/);
+    expect(page.checks.index?.message).toMatch(/^1 envelope, .* updated .* ago/);
     expect(page.checks['old-state']).toMatchObject({
       status: 'warning',
       message: expect.stringContaining('bulk, compatibility, log/head.json') as unknown,

@@ -291,7 +291,7 @@ describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
     [['help', 'nosuch'], /Unknown command "nosuch"/],
-    [['api'], /Missing argument path/],
+    [['api'], /Missing argument PATH/],
     [['bulk', 'template', 'no/such/folder.csv'], /its folder does not exist/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
     [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
@@ -300,7 +300,7 @@ describe('a usage error', () => {
     [['templates', 'get', 'a', 'b'], /Unexpected argument/],
     [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
     [['envelopes', 'create', '--signing-order', 'seq'], /one of sequential, parallel, not seq\./],
-    [['sandbox', 'sign'], /^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/],
+    [['sandbox', 'sign'], /^Error: Missing argument ENVELOPE: .*\n.*`esign sandbox sign --help`\.\n$/],
     [['--bogus'], /Unknown flag --bogus/],
     [['find', 'ada', '-n'], /Unknown flag -n/],
   ])('exits with 2 and prints nothing to stdout: %j', async (args, says) => {

@@ -1,12 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateMultipartUploadCommand,
   GetBucketAclCommand,
-  GetBucketLocationCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -17,8 +15,8 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { type BucketOptions, startBucket } from '../../src/sandbox/bucket/server.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startBucket } from '../../src/sandbox/bucket/server.ts';
 
 /* The bucket as the AWS SDK and programs without a library use it. */
 
@@ -28,10 +26,10 @@ const owner = { accessKeyId: 'AKIDOWNER', secretAccessKey: 'owner-secret' };
 const md5 = (data: Uint8Array) => createHash('md5').update(data).digest('hex');
 
 /** A bucket on a free port with its own folder, and a client for it. */
-async function start(options: Partial<BucketOptions> = {}) {
+async function start() {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
   const all = { dir: join(folder, 'a', 'data'), port: 0, region: REGION, bucket: Bucket };
-  const open = () => startBucket({ ...all, ...owner, now: () => Date.now(), ...options });
+  const open = () => startBucket({ ...all, ...owner });
   let server = await open();
   const clients: S3Client[] = [];
   const client = (config: Partial<S3ClientConfig> = {}) => {
@@ -88,36 +86,37 @@ async function codeOf(reply: Response): Promise<string> {
 }
 
 describe('objects', () => {
-  it('are returned as they were stored: bytes, type, metadata, ETag, checksum, and time', async () => {
-    const now = Date.UTC(2026, 4, 6, 7, 8, 9, 10);
-    const bucket = await start({ now: () => now });
-    const client = bucket.client({ systemClockOffset: now - Date.now() });
+  it('are returned as they were stored: bytes, type, ETag, checksum, and time', async () => {
+    const bucket = await start();
     const Body = randomBytes(70_000);
-    const facts = { ContentType: 'application/pdf', Metadata: { envelope: 'env_1' } };
-    const stored = await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body, ...facts }));
+    await bucket.put('k.pdf', Body);
     const expected = {
-      ...facts,
+      ContentType: 'application/pdf',
       ETag: `"${md5(Body)}"`,
       ContentLength: 70_000,
-      LastModified: new Date('2026-05-06T07:08:09Z'),
-      ChecksumCRC64NVME: stored.ChecksumCRC64NVME,
       AcceptRanges: 'bytes',
+      LastModified: expect.any(Date) as unknown,
+      ChecksumCRC64NVME: expect.stringMatching(/^[\w+/]{11}=$/) as unknown,
     };
-    const whole = { Bucket, Key: 'k', ChecksumMode: 'ENABLED' } as const;
-    const got = await client.send(new GetObjectCommand(whole));
+    const whole = { Bucket, Key: 'k.pdf', ChecksumMode: 'ENABLED' } as const;
+    // The SDK verifies the checksum while it reads the body.
+    const got = await bucket.send(new GetObjectCommand(whole));
     expect(got).toMatchObject(expected);
     expect(Buffer.from((await got.Body?.transformToByteArray()) ?? []).equals(Body)).toBe(true);
-    expect(await client.send(new HeadObjectCommand(whole))).toMatchObject(expected);
+    expect(await bucket.send(new HeadObjectCommand(whole))).toMatchObject(expected);
   });
 
   it('are shared with the service, and survive a restart', async () => {
     const bucket = await start();
-    await bucket.objects().put('esign/x.pdf', Buffer.from('%PDF-1.7'), 'application/pdf');
+    await bucket.objects().put('esign/x.pdf', Buffer.from('%PDF-1.7'));
     expect(await bucket.text('esign/x.pdf')).toBe('%PDF-1.7');
     await bucket.put('mine', 'other');
     const again = await bucket.restart();
     const got = await again.send(new GetObjectCommand({ Bucket, Key: 'esign/x.pdf' }));
-    expect([got.ContentType, await got.Body?.transformToString()]).toEqual(['application/pdf', '%PDF-1.7']);
+    expect([got.ETag, await got.Body?.transformToString()]).toEqual([
+      `"${md5(Buffer.from('%PDF-1.7'))}"`,
+      '%PDF-1.7',
+    ]);
     expect(await bucket.objects().get('mine')).toEqual(Buffer.from('other'));
     expect(await bucket.objects().get('esign/y.pdf')).toBeNull();
   });
@@ -148,24 +147,11 @@ describe('objects', () => {
     );
   });
 
-  it('are stored without the framing of a streamed upload', async () => {
-    const bucket = await start();
-    const body = randomBytes(3_145_745);
-    const file = join(bucket.folder, 'file');
-    await writeFile(file, body);
-    const stored = await bucket.send(
-      new PutObjectCommand({ Bucket, Key: 'k', Body: createReadStream(file) }),
-    );
-    expect(stored.ETag).toBe(`"${md5(body)}"`);
-    const got = await bucket.get('k');
-    expect(Buffer.from((await got.Body?.transformToByteArray()) ?? []).equals(body)).toBe(true);
-  });
-
   it.each(['../../../outside', 'a/../b', '/', 'été k', 'a b+c&<d>', '\u{1F58B}/x', '.'])(
     'have any key, and none leaves the folder: %j',
     async (key) => {
       const bucket = await start();
-      await bucket.objects().put(key, Buffer.from(key), 'text/plain');
+      await bucket.objects().put(key, Buffer.from(key));
       const link = await bucket.link(key === '.' ? '%2e' : key);
       if (key !== '.' && !key.includes('..')) expect(await (await fetch(link)).text()).toBe(key);
       expect(Buffer.from((await bucket.objects().get(key)) ?? []).toString()).toBe(key);
@@ -205,8 +191,6 @@ describe('a list', () => {
     const bucket = await start();
     expect((await bucket.send(new ListBucketsCommand())).Buckets).toMatchObject([{ Name: Bucket }]);
     expect((await bucket.send(new HeadBucketCommand({ Bucket }))).BucketRegion).toBe(REGION);
-    const location = await bucket.send(new GetBucketLocationCommand({ Bucket }));
-    expect(location.LocationConstraint).toBe(REGION);
   });
 });
 
@@ -242,37 +226,19 @@ describe('a request', () => {
     expect(await bucket.text('k')).toBe('secret');
   });
 
-  it('is refused if a part of it was changed, and stores nothing', async () => {
+  it('is refused if its time is wrong', async () => {
     const bucket = await start();
-    await bucket.put('k', 'secret');
-    const changed = bucket.client();
-    changed.middlewareStack.add(
-      (next) => (call) => {
-        if (typeof call.request === 'object' && call.request !== null && 'body' in call.request)
-          call.request.body = 'evil!!';
-        return next(call);
-      },
-      { step: 'deserialize', priority: 'low' },
+    await bucket.put('k');
+    const client = bucket.client({ systemClockOffset: 5 * 3_600_000 });
+    expect(await refusal(client.send(new GetObjectCommand({ Bucket, Key: 'k' })))).toBe(
+      'RequestTimeTooSkewed 403',
     );
-    expect(await refusal(changed.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'better' })))).toBe(
-      'XAmzContentSHA256Mismatch 400',
-    );
-    expect(await bucket.text('k')).toBe('secret');
-  });
-
-  it('succeeds for a client with a wrong clock once it has read the time of the bucket', async () => {
-    const bucket = await start({ now: () => Date.now() + 5 * 3_600_000 });
-    await bucket.objects().put('k', Buffer.from('x'), 'text/plain');
-    const get = new GetObjectCommand({ Bucket, Key: 'k' });
-    expect(await refusal(bucket.client().send(get))).toBe('RequestTimeTooSkewed 403');
-    expect((await bucket.client({ maxAttempts: 2 }).send(get)).$metadata.attempts).toBe(2);
   });
 });
 
 describe('a presigned link', () => {
   it('reads an object or a part of it until it expires, and nothing else', async () => {
-    let now = Date.now();
-    const bucket = await start({ now: () => now });
+    const bucket = await start();
     await bucket.put('k', 'secret');
     const link = await bucket.link('k');
     expect(await (await fetch(link)).text()).toBe('secret');
@@ -286,7 +252,8 @@ describe('a presigned link', () => {
     ])
       expect(await codeOf(await fetch(wrong))).toBe('403 SignatureDoesNotMatch');
     expect(await codeOf(await fetch(link, { method: 'PUT', body: 'x' }))).toBe('403 SignatureDoesNotMatch');
-    now += 61_000;
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    onTestFinished(() => void vi.useRealTimers());
     expect(await codeOf(await fetch(link))).toBe('403 AccessDenied');
   });
 });

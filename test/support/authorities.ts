@@ -17,7 +17,6 @@ import {
   CryptoEngine,
   Extension,
   GeneralName,
-  GeneralNames,
   GeneralSubtree,
   NameConstraints,
   RelativeDistinguishedNames,
@@ -28,7 +27,6 @@ const OID = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
   country: '2.5.4.6',
-  email: '1.2.840.113549.1.9.1',
 };
 const DAY_MS = 86_400_000;
 
@@ -44,7 +42,6 @@ export interface Issued {
 export interface Wanted {
   name: string;
   organization?: string;
-  email?: string;
   /** The issuer; self-signed without one. */
   issuer?: Issued;
   /** The key of another certificate. */
@@ -54,9 +51,11 @@ export interface Wanted {
   /** The first byte of the bits, such as 0x80 for digitalSignature. */
   keyUsage?: number;
   purposes?: readonly string[];
-  permitted?: readonly GeneralName[];
-  excluded?: readonly GeneralName[];
-  alternativeNames?: readonly GeneralName[];
+  /** The hosts of the name constraints. */
+  permitted?: readonly string[];
+  excluded?: readonly string[];
+  /** Whether the name constraints are critical. */
+  isCritical?: boolean;
   /** A critical extension with this name and the value NULL. */
   critical?: string;
   hash?: 'SHA-1' | 'SHA-256';
@@ -66,23 +65,15 @@ export interface Wanted {
   rsaBits?: number;
 }
 
-/** GeneralNames by their kinds. */
-export const general = {
-  email: (value: string) => new GeneralName({ type: 1, value }),
-  dns: (value: string) => new GeneralName({ type: 2, value }),
-  uri: (value: string) => new GeneralName({ type: 6, value }),
-  directory: (parts: NameParts) => new GeneralName({ type: 4, value: distinguishedName(parts) }),
-};
-
 /** Issues a certificate. */
 export async function issue(wanted: Wanted): Promise<Issued> {
-  const { issuer, organization, email, hash = 'SHA-256' } = wanted;
+  const { issuer, organization, hash = 'SHA-256' } = wanted;
   const engine = new CryptoEngine({ name: 'node', crypto: webcrypto });
   const keys = wanted.keys ?? (await newKeys(wanted.rsaBits));
   const certificate = new Certificate();
   certificate.version = 2;
   certificate.serialNumber = new Integer({ valueHex: new Uint8Array([1, ...randomBytes(8)]).buffer });
-  certificate.subject = distinguishedName({ organization, commonName: wanted.name, email });
+  certificate.subject = distinguishedName({ organization, commonName: wanted.name });
   certificate.issuer = issuer?.certificate.subject ?? certificate.subject;
   certificate.notBefore.value = new Date(wanted.from ?? Date.now() - DAY_MS);
   certificate.notAfter.value = new Date(wanted.to ?? Date.now() + DAY_MS);
@@ -109,8 +100,16 @@ async function newKeys(rsaBits: number | undefined): Promise<webcrypto.CryptoKey
 }
 
 function extensionsOf(wanted: Wanted): Extension[] {
-  const { authority, pathLength, keyUsage, purposes, permitted, excluded, alternativeNames, critical } =
-    wanted;
+  const {
+    authority,
+    pathLength,
+    keyUsage,
+    purposes,
+    permitted,
+    excluded,
+    isCritical = true,
+    critical,
+  } = wanted;
   const extensions: Extension[] = [];
   const add = (extnID: string, value: { toBER(): ArrayBuffer }, isCritical = true) =>
     extensions.push(new Extension({ extnID, critical: isCritical, extnValue: value.toBER() }));
@@ -129,16 +128,16 @@ function extensionsOf(wanted: Wanted): Extension[] {
       new Sequence({ value: purposes.map((value) => new ObjectIdentifier({ value })) }),
       false,
     );
-  if (alternativeNames !== undefined)
-    add('2.5.29.17', new GeneralNames({ names: [...alternativeNames] }).toSchema(), false);
   if (permitted !== undefined || excluded !== undefined) {
-    const subtrees = (names: readonly GeneralName[]) => names.map((base) => new GeneralSubtree({ base }));
+    const subtrees = (hosts: readonly string[]) =>
+      hosts.map((value) => new GeneralSubtree({ base: new GeneralName({ type: 2, value }) }));
     add(
       '2.5.29.30',
       new NameConstraints({
         ...(permitted && { permittedSubtrees: subtrees(permitted) }),
         ...(excluded && { excludedSubtrees: subtrees(excluded) }),
       }).toSchema(),
+      isCritical,
     );
   }
   if (critical !== undefined) add(critical, new Null());
@@ -149,7 +148,7 @@ type NameParts = Partial<Record<keyof typeof OID, string | undefined>>;
 
 /** A name with one attribute in each of its parts; pkijs would put all of them into one. */
 function distinguishedName(parts: NameParts): RelativeDistinguishedNames {
-  const kinds = ['country', 'organization', 'commonName', 'email'] as const;
+  const kinds = ['country', 'organization', 'commonName'] as const;
   const value = kinds.flatMap((kind) => {
     const text = parts[kind];
     return text === undefined ? [] : [new Asn1Set({ value: [attribute(OID[kind], text).toSchema()] })];

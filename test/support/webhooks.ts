@@ -29,13 +29,11 @@ export function startTestReceiver(
     host: '127.0.0.1',
     port: 0,
     path: '/webhooks',
-    secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
+    secretsFor: () => Promise.resolve([secret]),
     verify: true,
-    explains: () => true,
     clock: systemClock,
     onElsewhere: () => undefined,
     onBusy: () => undefined,
-    onDropped: () => undefined,
     ...on,
   });
 }

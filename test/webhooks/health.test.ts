@@ -40,11 +40,8 @@ describe('the health of a listener', () => {
     expect(await healthOf().report()).toEqual({ ok: true, reasons: [], lastVerifiedAt: null });
   });
 
-  it("is bad if the journal can't be written, or its disk hangs", async () => {
+  it("is bad if the journal can't be written", async () => {
     expect(await codesOf(healthOf({ checkJournal: () => Promise.reject(new Error('full')) }))).toEqual([
-      'journal',
-    ]);
-    expect(await codesOf(healthOf({ checkJournal: () => new Promise(() => undefined) }))).toEqual([
       'journal',
     ]);
   });

@@ -51,7 +51,7 @@ export default class Api extends EsignCommand {
     // A single argument is a path to read; two are a method and a path.
     const [verb, path] = args.path === undefined ? ['GET', args.method] : [args.method, args.path];
     if (verb === undefined || path === undefined)
-      throw new UsageError(`Missing argument path: ${Api.args.path.description ?? ''}`, {
+      throw new UsageError(`Missing argument PATH: ${Api.args.path.description ?? ''}.`, {
         hint: 'See `esign api --help`.',
       });
     const context = this.context(flags);

@@ -9,7 +9,7 @@ import { type VerifiedFile, verifyDocuments } from '../../documents/archive/veri
 import { fetchInto } from '../../documents/commands/run-download.ts';
 import { readKnownSigners } from '../../documents/commands/signers.ts';
 import DocumentsVerify from '../../documents/commands/verify.ts';
-import { findTargetsById } from '../../documents/download/targets.ts';
+import { targetsOfId } from '../../documents/download/targets.ts';
 import EnvelopesDownload from '../../envelopes/commands/download.ts';
 import { historyReader } from '../../envelopes/commands/get-history.ts';
 import { envelopesListFlags } from '../../envelopes/commands/list.ts';
@@ -180,14 +180,10 @@ function documentTools(context: Context): Tool[] {
             hint: 'Use an absolute path, such as /home/ada/contracts.',
           });
         const flags = { dir, force: false, wait: WAIT_MS };
-        const options = {
-          client: await context.session.client(),
-          kinds: what ?? (['signed', 'certificate'] as const),
-          template: undefined,
-          signal,
-        };
+        const { envelopes } = await context.session.client();
+        const read = (one: string) => envelopes.get(one, signal);
         const data = [];
-        const targets = await findTargetsById([envelopeId], options);
+        const targets = targetsOfId(envelopeId, what ?? ['signed', 'certificate'], read);
         for await (const { result, seal, problem } of fetchInto(targets, flags, context))
           data.push({ ...result, seal, problem });
         return { data };

@@ -13,7 +13,7 @@ export default class BulkList extends EsignCommand {
   static override summary = 'List the bulk runs on this machine, newest first.';
   static override examples = [
     '<%= config.bin %> bulk list',
-    '<%= config.bin %> bulk list --json | jq \'.[] | select(.state == "interrupted")\'',
+    '<%= config.bin %> bulk list --json | jq -c ".[] | {id, state, failed}"',
     '<%= config.bin %> bulk list -q -L 1',
   ];
   static override flags = listFlags;

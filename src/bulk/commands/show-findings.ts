@@ -21,7 +21,7 @@ export function showFindings(found: FileReport, terminal: CommandTerminal): void
   } else {
     const parts = [
       ...(problems.count > 0 ? [table(problems, found)] : []),
-      ...(found.warnings.count > 0 ? [`Also look at\n${table(found.warnings, found)}`] : []),
+      ...(found.warnings.count > 0 ? [`Warnings\n${table(found.warnings, found)}`] : []),
       ...(notes.length > 0
         ? [notes.map((note) => `${wrapped(safeLine(note), errColumns()).join('\n')}\n`).join('')]
         : []),
@@ -42,7 +42,7 @@ export function showFindings(found: FileReport, terminal: CommandTerminal): void
 function notesAbout({ problems, unnamed, columns }: FileReport): string[] {
   const unused = unusedColumns(columns);
   const [first = ''] = unused;
-  const them = unused.length === 1 ? 'it' : 'one';
+  const send = unused.length === 1 ? 'send it, rename it' : 'send one, rename it, for example';
   return [
     ...(unnamed > 0 && problems.count === 0
       ? [
@@ -50,9 +50,7 @@ function notesAbout({ problems, unnamed, columns }: FileReport): string[] {
         ]
       : []),
     ...(unused.length > 0
-      ? [
-          `Not used: ${listed(unused)}. To send ${them} along, rename it, such as meta.${first}; to leave it out without this note, esign_${first}.`,
-        ]
+      ? [`Not used: ${listed(unused)}. To ${send} to meta.${first}; to hide this note, to esign_${first}.`]
       : []),
   ];
 }

@@ -12,7 +12,6 @@ import {
   accountInIndex,
   type FindOptions,
   type Found,
-  finalInIndex,
   findInIndex,
   type IndexedAccount,
 } from '../index/query.ts';
@@ -99,19 +98,6 @@ export async function readAccount(selection: Selection, context: Context): Promi
   }
   const matches = selectionFilter(selection, session.now());
   return { envelopes, isSelected: (one) => members.has(one.id) && matches(one) };
-}
-
-/** Requesting this many envelopes takes fewer requests than comparing the index with the list. */
-const FEW = 5;
-
-/** Returns those of the envelopes that can't change anymore, as far as the index knows them. */
-export async function knownEnvelopes(
-  ids: readonly string[],
-  context: Context,
-): Promise<ReadonlyMap<string, Envelope>> {
-  if (ids.length <= FEW) return new Map();
-  const found = await fromIndex((account, running) => finalInIndex(account, ids, running), context);
-  return found ?? new Map();
 }
 
 /** Reads from the index and shows the progress. Returns undefined if the index is disabled or can't be used, which a notice shows. */

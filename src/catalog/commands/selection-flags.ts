@@ -18,7 +18,7 @@ import type { Selection } from '../selection.ts';
 
 /** The argument of commands that act on envelopes, given by ID or by run. */
 export const idsOrRun = {
-  id: optionalArg('envelope IDs, or `-` to read them from stdin; omit with --run'),
+  id: optionalArg('envelope IDs, or `-` to read them from stdin'),
 };
 
 /** The flag that names the envelopes of a run, for commands that act on envelopes. */

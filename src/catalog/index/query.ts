@@ -62,26 +62,6 @@ export async function findInIndex(
   };
 }
 
-/**
- * Returns those of the envelopes that can't change anymore, after comparing the index with the list: none of them is requested.
- * Without a complete index, it is empty.
- * @throws IndexUnusable
- */
-export async function finalInIndex(
-  account: IndexedAccount,
-  ids: readonly string[],
-  running: UpdateOptions,
-): Promise<Map<string, Envelope>> {
-  const found = new Map<string, Envelope>();
-  const index = await EnvelopeIndex.open(account, {}, running);
-  if (index.snapshot.completeness === undefined) return found;
-  await index.update(() => []);
-  const entries = ids.flatMap((id) => index.snapshot.known.get(id) ?? []);
-  const final = entries.filter((one) => one.known === 'final' && index.isCurrent(one));
-  for await (const envelope of index.stored(final)) found.set(envelope.id, envelope);
-  return found;
-}
-
 /** The envelopes of an account, and a test for the selected ones. */
 export interface AccountEnvelopes {
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>;

@@ -84,7 +84,6 @@ function flagsOf(error: Error): string[] | undefined {
 
 /** oclif's messages and their replacements. Values that may be secret are left out. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
-  [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'Missing argument $1: $2'],
   [/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.'],
   [/^Expected (--[^=\s]+)=(.*) to be one of: (.*)$/s, '$1 must be one of $3, not $2.'],
   [/^Expected (.*) to be one of: (.*)$/s, 'Expected one of $2, not $1.'],
@@ -105,6 +104,10 @@ function cleanMessage(message: string, command: Command.Loadable | undefined): s
   };
   const plain = message
     .replace(/^The following errors? occurred:\s*/, '')
+    .replace(
+      /^Missing 1 required arg:\n(\S+)\s+(.*)$/s,
+      (_, name: string, what: string) => `Missing argument ${name.toUpperCase()}: ${what}.`,
+    )
     .replaceAll(/Missing required flag (\S+)/g, missing);
   const ours = OCLIF_SENTENCES.reduce((text, [theirs, sentence]) => text.replace(theirs, sentence), plain);
   return ours.replaceAll(/\s*\n\s*/g, ' ').trim();

@@ -7,22 +7,21 @@ import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
 import { reasonOfProvider } from './credentials.ts';
 import { isBucketMissing, isObjectMissing, notFromS3, storageError } from './errors.ts';
-import { factsOf, type ObjectFacts, type Opened } from './object.ts';
+import { factsOf, type ObjectFacts, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
 
 export interface OpenOptions {
   from?: number | undefined;
-  /** Open only if the object has this ETag; otherwise the result is `changed`. */
+  /** Open only if the object has this ETag. */
   ifMatch?: string | undefined;
-  /** Open only if the object has a different ETag; otherwise the result is `same`. */
-  ifNoneMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** The customer's bucket, read-only. */
 export interface Bucket {
   readonly name: string;
-  open(key: string, request?: OpenOptions): Promise<Opened>;
+  /** Returns undefined if the object has changed: it has another ETag, or fewer bytes. */
+  open(key: string, request?: OpenOptions): Promise<OpenedObject | undefined>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
   /** Returns a URL with which anyone can download the object. */
   link(key: string, seconds: number): Promise<string>;
@@ -71,10 +70,8 @@ export async function openBucket(
           headers: conditionsOf(request),
           signal,
         });
-        if (status === 304) return { kind: 'same' };
-        if (status === 412 || status === 416) return { kind: 'changed' };
-        const opened = { ...factsOf(headers), body: bytesOf(body, timeoutMs) };
-        return { kind: 'object', ...opened, cancel: () => void body.destroy() };
+        if (status === 412 || status === 416) return undefined;
+        return { ...factsOf(headers), body: bytesOf(body, timeoutMs), cancel: () => void body.destroy() };
       } catch (error) {
         throw await failure(error, key, 'fetch', signal);
       }
@@ -102,11 +99,10 @@ export async function openBucket(
   };
 }
 
-function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<string, string> {
+function conditionsOf({ from = 0, ifMatch }: OpenOptions): Record<string, string> {
   return {
     ...(from > 0 ? { range: `bytes=${from}-` } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
-    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   };
 }
 
@@ -134,7 +130,7 @@ export async function probeBucket(
   const bucket = await openBucket(settings, { timeoutMs, maxAttempts: 1 });
   try {
     const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
-    if (opened.kind === 'object') opened.cancel();
+    opened?.cancel();
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     if (error.code === 'STORAGE_DENIED') return 'unknown';

@@ -211,8 +211,7 @@ function byStatus(status: number): Cause | undefined {
       hint: 'This can be a proxy, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
-  if (status > 300 && status < 400 && status !== 304)
-    return unreachable(`the request was redirected (${status})`, NOT_S3);
+  if (status > 300 && status < 400) return unreachable(`the request was redirected (${status})`, NOT_S3);
   if (status === 400)
     return unreachable(
       'the bucket refused the request (400)',

@@ -30,7 +30,6 @@ export function isStrong(etag: string | undefined): etag is string {
 }
 
 export interface OpenedObject {
-  kind: 'object';
   facts: ObjectFacts;
   /** The offset in the object of the body's first byte. */
   from: number;
@@ -38,9 +37,6 @@ export interface OpenedObject {
   /** Discards an unread body. */
   cancel(): void;
 }
-
-/** The opened object, or the result of a condition: `same` if it is still the expected object, `changed` if not. */
-export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
 
 export type BucketHeaders = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -50,8 +50,8 @@ interface SenderOptions {
 /** How long a signed URL is valid that is used immediately. */
 const URL_SECONDS = 900;
 const RETRY_DELAY: BackOff = { firstMs: 100, longestMs: 2_000 };
-/** Responses that answer a condition of the request: not modified, precondition failed, range not satisfiable. */
-const ANSWERS: readonly number[] = [304, 412, 416];
+/** Responses that answer a condition of the request: precondition failed, range not satisfiable. */
+const ANSWERS: readonly number[] = [412, 416];
 /** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Must be signed, because it begins with x-amz-. It asks for the checksum of the object. */

@@ -2,7 +2,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { parseNameTemplate } from '../archive/name-template.ts';
-import { targetsOfKeys } from '../download/targets.ts';
+import { targetOfKey } from '../download/targets.ts';
 import { downloadAll, downloadFlags } from './run-download.ts';
 
 export default class DocumentsDownload extends EsignCommand {
@@ -22,8 +22,8 @@ export default class DocumentsDownload extends EsignCommand {
     const { argv, flags } = await this.parse(DocumentsDownload);
     const context = this.context(flags);
     const layout = flags['name-template'];
-    const template = layout === undefined ? undefined : parseNameTemplate(layout, 'key');
+    const naming = layout === undefined ? undefined : parseNameTemplate(layout, 'key');
     const { ids: keys } = await readIds(argv.map(String), 'storage key', context.terminal);
-    await downloadAll(targetsOfKeys(keys, template), flags, context);
+    await downloadAll(keys.map(targetOfKey), flags, context, { naming });
   }
 }

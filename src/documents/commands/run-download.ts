@@ -12,10 +12,11 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../output/progress.ts';
 import type { Context } from '../../session/context.ts';
 import { DownloadFolder } from '../archive/download-folder.ts';
+import type { NameTemplate } from '../archive/name-template.ts';
 import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
 import type { FileTarget, LocateOptions } from '../download/locate.ts';
 import type { CheckedFile } from '../download/seals.ts';
-import { findTargetsById, refuseCollisions } from '../download/targets.ts';
+import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
 import { sealSourceOf } from './signers.ts';
@@ -70,6 +71,13 @@ export async function waitingOf(
   };
 }
 
+interface DownloadAllOptions {
+  /** The layout of --name-template. */
+  naming?: NameTemplate | undefined;
+  /** The `type` of the JSON lines, in commands that also print other lines. */
+  tag?: { type?: 'file' };
+}
+
 /**
  * Downloads the files from the profile's bucket and prints a line or JSON line for each.
  * @throws the file's own error if all failed, PartialError if some did, StorageError if a seal has a problem.
@@ -78,8 +86,7 @@ export async function downloadAll(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
-  /** The `type` of the JSON lines, in commands that also print other lines. */
-  tag: { type?: 'file' } = {},
+  { naming, tag = {} }: DownloadAllOptions = {},
 ): Promise<void> {
   refuseOutput(targets, flags);
   const [only] = targets;
@@ -95,7 +102,7 @@ export async function downloadAll(
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   const seen = { problems: 0, seal: 0, size: 0 };
   try {
-    for await (const file of fetchInto(targets, flags, context, progress)) {
+    for await (const file of fetchInto(targets, flags, context, { naming, progress })) {
       const { result, problem, error } = file;
       progress.done++;
       if (error !== undefined) progress.failed++;
@@ -175,16 +182,13 @@ export async function* fetchInto(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
-  progress?: FetchOptions['progress'],
+  { naming, progress }: Pick<FetchOptions, 'progress'> & DownloadAllOptions = {},
 ): AsyncGenerator<CheckedFile, void, undefined> {
   if (targets.length === 0) return;
-  refuseCollisions(targets);
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
   const { output, force } = flags;
   const { signal } = context.interrupt;
   const dir = output === undefined ? flags.dir : dirname(output);
-  const onlyFile = output === undefined ? undefined : basename(output);
-  const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
   const sealSource = await sealSourceOf(context.session);
   const bucket = await context.session.bucket();
   let folder: DownloadFolder | undefined;
@@ -195,8 +199,9 @@ export async function* fetchInto(
       onBusy: busyNotice(dir, context.terminal),
     });
     const waiting = await waitingOf(targets, flags, context);
-    yield* fetchFiles(bucket, named, {
+    yield* fetchFiles(bucket, targets, {
       ...waiting,
+      naming: output === undefined ? naming : basename(output),
       folder,
       force,
       progress,
@@ -223,12 +228,8 @@ const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
 
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
-  const flags: DownloadFlagValues = { dir, force: false };
-  const options = {
-    client: await context.session.client(),
-    kinds: LISTENER_DOCUMENTS,
-    template: undefined,
-    signal: context.interrupt.signal,
-  };
-  await downloadAll(await findTargetsById([envelopeId], options), flags, context, { type: 'file' });
+  const { envelopes } = await context.session.client();
+  const read = (id: string) => envelopes.get(id, context.interrupt.signal);
+  const targets = targetsOfId(envelopeId, LISTENER_DOCUMENTS, read);
+  await downloadAll(targets, { dir, force: false }, context, { tag: { type: 'file' } });
 }

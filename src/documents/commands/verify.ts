@@ -19,7 +19,7 @@ export default class DocumentsVerify extends EsignCommand {
     '<%= config.bin %> documents verify archive --require-seal',
     '<%= config.bin %> documents verify lease.pdf --require-seal --trust ca.pem',
     "<%= config.bin %> documents verify archive --json | jq -r 'select(.error != null) | .path'",
-    '<%= config.bin %> documents verify && tar -czf documents.tgz .',
+    '<%= config.bin %> documents verify',
   ];
   static override strict = false;
   static override args = {

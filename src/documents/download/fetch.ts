@@ -81,7 +81,7 @@ async function saveSealedPart(
     const partPath = sealedPartPath(path);
     taken.take(partPath);
     const sha256 = await writeSealedPart(file, checked.seal.sealedBytes ?? 0, partPath, { force });
-    await folder.record(partPath, { sha256 });
+    folder.record(partPath, sha256);
     return { path: partPath, sha256 };
   } finally {
     closeSync(file);

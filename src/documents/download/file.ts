@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
 import { closeSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { startMd5 } from '../../kernel/digest.ts';
-import { codeOf, StorageError } from '../../kernel/errors.ts';
+import { codeOf } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { differs, localError } from '../archive/local-error.ts';
-import { MANIFEST_NAME } from '../archive/manifest.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
+import { isProvable, isStrong, type ObjectFacts } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
 import { Digest } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
@@ -39,21 +36,12 @@ export interface DownloadOptions extends Pick<TransferOptions, 'clock' | 'signal
   force: boolean;
 }
 
-/** A file on disk, with its hashes. */
-interface Existing {
-  bytes: number;
-  sha256: string;
-  md5: string | undefined;
-}
-
 /** The bytes of an object, on disk under the final name. */
 interface Saved {
   status: 'downloaded' | 'unchanged';
   bytes: number;
   sha256: string;
   proof: Proof;
-  /** Set if the ETag doesn't prove the content. */
-  etag: string | undefined;
   seal: CheckedSeal | null;
 }
 
@@ -71,11 +59,9 @@ export async function downloadFile(
   const { folder, signal } = options;
   const path = join(folder.dir, fileName);
   try {
-    const { listed } = folder.check(path);
-    // A document of an envelope never changes. One that is gone is only downloaded again if it is the same.
-    const expected = what === null || options.force ? undefined : listed;
-    const { seal, etag, ...saved } = await save(bucket, key, path, expected, options);
-    await folder.record(path, { sha256: saved.sha256, etag });
+    folder.check(path);
+    const { seal, ...saved } = await save(bucket, key, path, options);
+    folder.record(path, saved.sha256);
     return { result: { envelopeId, what, key, path, ...saved, error: null }, seal };
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -83,75 +69,40 @@ export async function downloadFile(
   }
 }
 
-async function save(
-  bucket: Bucket,
-  key: string,
-  path: string,
-  expected: string | undefined,
-  options: DownloadOptions,
-): Promise<Saved> {
+async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
   const file = openExisting(path, options);
-  if (file === undefined) return download(bucket, key, path, { ...options, expected });
+  if (file === undefined) return download(bucket, key, path, options);
   try {
-    const existing = await hashesOf(file);
-    const opened = await openUnlessSame(bucket, key, path, existing, options);
-    if (opened !== 'same') return await download(bucket, key, path, { ...options, opened, existing });
-    const seal = await sealIn(file, options.signal);
-    return { ...existing, status: 'unchanged', proof: 'etag', etag: undefined, seal };
+    const facts = await bucket.head(key, options.signal);
+    const existing = await unlessCorrupt(async () => (await digestOf(file, key, facts)).result());
+    if (existing?.proof !== undefined) {
+      const { bytes, sha256, proof } = existing;
+      return { bytes, sha256, status: 'unchanged', proof, seal: await sealIn(file, options.signal) };
+    }
+    if (existing === undefined && !options.force) throw differs(path);
+    // Nothing of the bucket proves what the file is, so the bytes are compared.
+    return await download(bucket, key, path, { ...options, existing: existing?.sha256 });
   } finally {
     closeSync(file);
   }
 }
 
-/**
- * Opens the object unless the existing file is the same. Returns undefined if only the bytes can be compared.
- * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
- */
-async function openUnlessSame(
-  bucket: Bucket,
-  key: string,
-  path: string,
-  existing: Existing,
-  { folder, signal, force }: DownloadOptions,
-): Promise<OpenedObject | 'same' | undefined> {
-  const { saved } = folder.check(path);
-  const recorded = saved?.sha256 === existing.sha256 ? saved.etag : undefined;
-  const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
-  const answer = await bucket.open(key, { ifNoneMatch: isStrong(recorded) ? recorded : md5, signal });
-  if (answer.kind === 'same') return 'same';
-  if (answer.kind === 'changed') return undefined;
-  if (force || recorded !== undefined || !isDifferent(existing, answer.facts)) return answer;
-  answer.cancel();
-  throw differs(path);
-}
-
 interface Download extends DownloadOptions {
-  opened?: OpenedObject | undefined;
-  /** The file that has the final name now. */
-  existing?: Existing | undefined;
-  /** The only content that may be saved, by its SHA-256. */
-  expected?: string | undefined;
+  /** The SHA-256 of the file that has the final name now. */
+  existing?: string | undefined;
 }
 
 /** Downloads the object to its part file and gives it its final name. */
 async function download(bucket: Bucket, key: string, path: string, options: Download): Promise<Saved> {
-  const part = openPart(`${path}.part`, options.opened);
+  const part = PartFile.open(`${path}.part`);
   let isUseful = false;
   try {
-    const begun = options.opened === undefined ? await begunIn(part, bucket, key, options) : undefined;
+    const begun = await begunIn(part, bucket, key, options);
     if (begun === undefined && part.length > 0) part.restart();
-    const { facts, hash, seal } = await fetchInto(part, bucket, key, { ...options, begun });
-    const status = await publish(part, path, hash.sha256, options);
-    const isMd5 = facts.md5 !== undefined && !hash.hasOtherEtag;
-    const proof = hash.proof ?? (isSealed(seal) ? 'seal' : 'size');
-    return {
-      bytes: hash.bytes,
-      sha256: hash.sha256,
-      status,
-      proof,
-      etag: isMd5 ? undefined : facts.etag,
-      seal,
-    };
+    const { hash, seal } = await receive(part, bucket, key, { ...options, begun });
+    const { bytes, sha256 } = hash;
+    const status = await publish(part, path, sha256, options);
+    return { bytes, sha256, status, proof: hash.proof ?? (isSealed(seal) ? 'seal' : 'size'), seal };
   } catch (error) {
     // The next run can use bytes received before a connection broke, but not bytes that were rejected.
     isUseful =
@@ -160,16 +111,6 @@ async function download(bucket: Bucket, key: string, path: string, options: Down
   } finally {
     part.close();
     if (!isUseful) part.discard();
-  }
-}
-
-/** Opens the part file. Frees the connection of an object that is already open if that fails. */
-function openPart(path: string, opened: OpenedObject | undefined): PartFile {
-  try {
-    return PartFile.open(path);
-  } catch (error) {
-    opened?.cancel();
-    throw error;
   }
 }
 
@@ -185,12 +126,22 @@ async function begunIn(
 ): Promise<Begun | undefined> {
   if (part.length === 0) return undefined;
   const facts = await bucket.head(key, signal);
-  if (!isProvable(facts) || !isStrong(facts.etag) || facts.size === undefined || part.length > facts.size)
-    return undefined;
+  if (!isProvable(facts) || !isStrong(facts.etag) || facts.size === undefined) return undefined;
+  const digest = await unlessCorrupt(() => digestOf(part.file, key, facts));
+  return digest && { facts, digest };
+}
+
+/** Hashes the bytes of an open file. @throws StorageError STORAGE_CORRUPT if they can't be the first ones of the object. */
+async function digestOf(file: number, key: string, facts: ObjectFacts): Promise<Digest> {
   const digest = new Digest(key, facts);
+  for await (const block of blocksOf(file)) digest.update(block);
+  return digest;
+}
+
+/** Returns undefined if bytes are not the object's. */
+async function unlessCorrupt<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    for await (const block of part.blocks()) digest.update(block);
-    return { facts, digest };
+    return await read();
   } catch (error) {
     if (codeOf(error) === 'STORAGE_CORRUPT') return undefined;
     throw error;
@@ -199,15 +150,21 @@ async function begunIn(
 
 /**
  * Transfers the object into the part file and reads its seal. If its ETag looks like an MD5 and isn't the one of these bytes, and no seal
- * covers them, they are fetched a second time: the same bytes again mean that the ETag is something else. A seal proves nothing about bytes
+ * covers them, they are fetched a second time: the same bytes again, as now or in an earlier run, mean that the ETag is something else. A seal proves nothing about bytes
  * that an earlier run left, because they can be an older version of the object.
  * @throws StorageError STORAGE_CORRUPT if the bytes are wrong.
  */
-async function fetchInto(part: PartFile, bucket: Bucket, key: string, options: TransferOptions) {
+async function receive(
+  part: PartFile,
+  bucket: Bucket,
+  key: string,
+  options: Download & Pick<TransferOptions, 'begun'>,
+) {
   const first = await transfer(bucket, key, part, options);
   const seal = await sealIn(part.file, options.signal);
   const isFresh = options.begun === undefined;
-  if (!first.hash.hasOtherEtag || (isFresh && isSealed(seal))) return { ...first, seal };
+  const isKnown = first.hash.sha256 === options.existing || (isFresh && isSealed(seal));
+  if (!first.hash.hasOtherEtag || isKnown) return { ...first, seal };
   part.restart();
   const { clock, signal } = options;
   const second = await transfer(bucket, key, part, { clock, signal });
@@ -233,25 +190,12 @@ async function publish(
   part: PartFile,
   path: string,
   sha256: string,
-  { existing, expected, force, folder }: Download,
+  { existing, force }: Download,
 ): Promise<Saved['status']> {
-  if (existing?.sha256 === sha256) return 'unchanged';
-  const isTaken = existing !== undefined || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (isTaken && !force) throw differs(path);
-  if (expected !== undefined && expected !== sha256)
-    throw new StorageError(
-      'STORAGE_LOCAL',
-      `${path} was not saved: its SHA-256 differs from the one in ${join(folder.dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
-      { hint: 'Use --force to accept the new content, or --dir to use a different folder.' },
-    );
+  if (existing === sha256) return 'unchanged';
+  if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw differs(path);
   await part.publish(path);
   return 'downloaded';
-}
-
-/** Returns false if the file is the object, or if only comparing the bytes could show a difference. */
-function isDifferent(file: Existing, facts: ObjectFacts): boolean {
-  if (facts.size !== undefined && facts.size !== file.bytes) return true;
-  return facts.md5 !== undefined && facts.md5 !== file.md5;
 }
 
 /**
@@ -264,15 +208,4 @@ function openExisting(path: string, { force }: DownloadOptions): number | undefi
   const file = openRegular(path);
   if (file === undefined && !force) throw differs(path);
   return file;
-}
-
-async function hashesOf(file: number): Promise<Existing> {
-  const [sha256, md5] = [createHash('sha256'), startMd5()];
-  let bytes = 0;
-  for await (const block of blocksOf(file)) {
-    bytes += block.byteLength;
-    sha256.update(block);
-    md5?.update(block);
-  }
-  return { bytes, sha256: sha256.digest('hex'), md5: md5?.digest('hex') };
 }

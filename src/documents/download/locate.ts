@@ -1,57 +1,47 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import type { Clock, TimeLimit } from '../../kernel/clock.ts';
-import { type EsignError, StorageError } from '../../kernel/errors.ts';
+import { StorageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
-import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
+import { defaultFileName, safeFileName } from '../archive/file-names.ts';
+import {
+  type NameTemplate,
+  type NameValues,
+  renderName,
+  valuesOfEnvelope,
+} from '../archive/name-template.ts';
 import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../download-limits.ts';
 
-/** A file to download. */
+/** A file to download: an object of the bucket, or a document of an envelope. */
 export interface FileTarget {
   envelopeId: string | null;
   what: DocumentKind | null;
   /** The storage key; null if the envelope has to be read first. */
   key: string | null;
-  /** The file's name in the folder; null if it can't be determined because of `error`. */
-  fileName: string | null;
-  /** The envelope's status when the service returned the key; null for a bare key, which proves nothing about an envelope. */
-  status: string | null;
-  /** Set if the file is named after the values that the envelope has when it is read again. */
-  template?: NameTemplate | undefined;
-  /** Set if the envelope could not be read. */
-  error?: EsignError;
-  /** The first reading of the envelope, which the targets of one envelope share. */
-  reading?: FirstReading;
-}
-
-/** Reads an envelope once for several targets. It is kept only until all of them have it. */
-export class FirstReading {
-  #envelope: Promise<Envelope> | undefined;
-  #left: number;
-
-  constructor(targets: number) {
-    this.#left = targets;
-  }
-
-  take(read: () => Promise<Envelope>): Promise<Envelope> {
-    this.#envelope ??= read();
-    const envelope = this.#envelope;
-    if (--this.#left <= 0) this.#envelope = undefined;
-    return envelope;
-  }
+  /** The envelope, if the service returned it already. A bare key proves nothing about an envelope. */
+  envelope?: Envelope;
+  /** Reads the envelope, once for all of its targets. */
+  readFirst?: () => Promise<Envelope>;
 }
 
 /** A target whose storage key and file name are known. */
-export interface DocumentFile extends FileTarget {
+export interface DocumentFile {
+  envelopeId: string | null;
+  what: DocumentKind | null;
   key: string;
+  /** The path in the folder. */
   fileName: string;
+  /** The envelope's status, if the service returned the key. */
+  status: string | null;
 }
 
-/** Options for waiting for files that don't exist yet. */
+/** Options for finding files, and for waiting for those that don't exist yet. */
 export interface LocateOptions {
   /** The client that reads envelopes. Bare keys don't need one. */
   client: Client | undefined;
+  /** The names of the files; by default, their IDs and kinds. */
+  naming?: NameTemplate | string | undefined;
   /** How long to wait for all files. */
   limit: TimeLimit;
   /** Whether to wait for the signers of an open envelope, too. */
@@ -67,31 +57,50 @@ export interface LocateOptions {
  * @throws EsignError if the envelope can't be read, or has no such document.
  */
 export async function locate(target: FileTarget, options: LocateOptions): Promise<DocumentFile> {
-  const { envelopeId, what, fileName, template, status, error } = target;
+  const { envelopeId, what, key, envelope } = target;
+  if (key !== null && envelope === undefined) return fileOfKey(target, key, options);
+  if (envelopeId === null || what === null) throw new TypeError('a target has neither a key nor an envelope');
+  if (key !== null && envelope !== undefined) return fileOf(envelope, what, options);
   const { client, limit, clock, signal, onWait } = options;
-  if (error !== undefined) throw error;
-  if (target.key !== null && fileName !== null)
-    return { envelopeId, what, key: target.key, fileName, status };
-  if (client === undefined || envelopeId === null || what === null || fileName === null)
-    throw new TypeError('a target without a key needs a client, an envelope, and a name');
-  const read = () => client.envelopes.get(envelopeId, signal);
-  for (let isFirst = true; ; isFirst = false) {
-    const envelope = await (isFirst && target.reading ? target.reading.take(read) : read());
-    const intervalMs = intervalOf(envelope, what, options);
-    if (keyOf(envelope, what) !== undefined || intervalMs === undefined || limit.left() === 0) {
-      const key = requireKey(envelope, what);
-      const name = template && renderName(template, valuesOfEnvelope(envelope, what, key));
-      return {
-        envelopeId: envelope.id,
-        what,
-        key,
-        fileName: name ?? fileName,
-        status: envelope.status ?? null,
-      };
-    }
+  const read = () => {
+    if (client === undefined) throw new TypeError('a target without a key needs a client');
+    return client.envelopes.get(envelopeId, signal);
+  };
+  for (let next = target.readFirst ?? read; ; next = read) {
+    const found = await next();
+    const intervalMs = intervalOf(found, what, options);
+    if (keyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
+      return fileOf(found, what, options);
     onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
     await clock.sleep(intervalMs, signal);
   }
+}
+
+/** Returns the file of a bare storage key. If the key has the documented format, the file name contains the envelope's ID. */
+function fileOfKey({ envelopeId, what }: FileTarget, key: string, { naming }: LocateOptions): DocumentFile {
+  const name = key.split('/').at(-1) ?? '';
+  const isDocument = envelopeId !== null && what !== null;
+  const usual = isDocument ? defaultFileName(envelopeId, what) : safeFileName(name);
+  const fileName = nameWith(naming, usual, { key, name, envelopeId, what });
+  return { envelopeId, what, key, fileName, status: null };
+}
+
+function fileOf(envelope: Envelope, what: DocumentKind, { naming }: LocateOptions): DocumentFile {
+  const { id: envelopeId, status = null } = envelope;
+  const key = requireKey(envelope, what);
+  const values = valuesOfEnvelope(envelope, what, key);
+  return {
+    envelopeId,
+    what,
+    key,
+    fileName: nameWith(naming, defaultFileName(envelopeId, what), values),
+    status,
+  };
+}
+
+function nameWith(naming: LocateOptions['naming'], usual: string, values: NameValues): string {
+  if (typeof naming === 'object') return renderName(naming, values);
+  return naming ?? usual;
 }
 
 /** Returns how often to read an envelope until it has the key of a document, or undefined if the key isn't expected. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { codeOf } from '../../kernel/errors.ts';
 import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
-import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
+import { openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
@@ -40,11 +40,6 @@ export class PartFile {
         else makeFolder(dirname(path));
       }
     }
-  }
-
-  /** Yields the bytes in the file. */
-  blocks(): AsyncIterable<Uint8Array> {
-    return blocksOf(this.file, this.length);
   }
 
   /** Appends bytes. @throws StorageError STORAGE_LOCAL, so that a full disk isn't blamed on the bucket or retried. */

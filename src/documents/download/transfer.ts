@@ -22,8 +22,6 @@ export interface Begun {
 export interface TransferOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** The object, if it is already open at its start. */
-  opened?: OpenedObject | undefined;
   /** The object whose first bytes an earlier run left in the sink. */
   begun?: Begun | undefined;
   progress?: TransferProgress | undefined;
@@ -58,10 +56,10 @@ export async function transfer(
   options: TransferOptions,
 ): Promise<Transferred> {
   const run = new Transfer(bucket, key, sink, options);
-  for (let { opened } = options; ; opened = undefined) {
+  for (;;) {
     const before = sink.length;
     try {
-      const transferred = await run.attempt(opened);
+      const transferred = await run.attempt();
       if (transferred !== undefined) return transferred;
     } catch (error) {
       await run.recover(error, before);
@@ -94,14 +92,14 @@ class Transfer {
   }
 
   /** Transfers over one connection. Returns the object once the sink has all of it, and undefined to start over. */
-  async attempt(opened: OpenedObject | undefined): Promise<Transferred | undefined> {
+  async attempt(): Promise<Transferred | undefined> {
     const { length } = this.#sink;
     if (this.#begun === undefined || this.#begun.facts.size !== length) {
       const facts = this.#begun?.facts;
-      const object = opened ?? (await openNext(this.#bucket, this.#key, length, facts, this.#options.signal));
+      const object = await this.#openNext(facts);
       if (object === undefined || !continues(object, length, facts)) {
         object?.cancel();
-        this.#startOver(errorFor(this.#key, object, facts));
+        this.#startOver(keepsChanging(this.#key));
         return undefined;
       }
       await this.#receive(object, this.#begin(object));
@@ -109,6 +107,13 @@ class Transfer {
     const begun = this.#begun;
     if (begun === undefined) return undefined;
     return { facts: begun.facts, hash: begun.digest.result() };
+  }
+
+  /** Opens the object at the next byte. Returns undefined if it has changed. */
+  #openNext(facts: ObjectFacts | undefined): Promise<OpenedObject | undefined> {
+    const from = this.#sink.length;
+    const condition = from > 0 && isStrong(facts?.etag) ? { from, ifMatch: facts.etag } : {};
+    return this.#bucket.open(this.#key, { ...condition, signal: this.#options.signal });
   }
 
   #begin(object: OpenedObject): Begun {
@@ -156,26 +161,10 @@ class Transfer {
   }
 }
 
-/** Opens the object at the next byte. Returns undefined if it has changed. */
-async function openNext(
-  bucket: Bucket,
-  key: string,
-  from: number,
-  facts: ObjectFacts | undefined,
-  signal: AbortSignal | undefined,
-): Promise<OpenedObject | undefined> {
-  const canResume = from > 0 && isStrong(facts?.etag);
-  const answer = await bucket.open(key, { ...(canResume ? { from, ifMatch: facts.etag } : {}), signal });
-  return answer.kind === 'object' ? answer : undefined;
-}
-
 /** Returns true if these bytes follow the first ones of the same object. */
 function continues(object: OpenedObject, length: number, facts: ObjectFacts | undefined): boolean {
-  return object.from === length && (facts === undefined || isSame(object, facts));
-}
-
-function isSame({ facts }: OpenedObject, { etag, size }: ObjectFacts): boolean {
-  return facts.etag === etag && facts.size === size;
+  const { etag, size } = object.facts;
+  return object.from === length && (facts === undefined || (etag === facts.etag && size === facts.size));
 }
 
 /** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */
@@ -196,29 +185,10 @@ export function wrongEtag(key: string): StorageError {
   return corrupt(key, 'its checksum (ETag) does not match');
 }
 
-/** Returns the error if an object changes again and again, or if the bucket always sends it from its first byte. */
-function errorFor(
-  key: string,
-  object: OpenedObject | undefined,
-  facts: ObjectFacts | undefined,
-): StorageError {
-  const isUnresumed = object !== undefined && facts !== undefined && isSame(object, facts);
-  return isUnresumed ? notResumable(key) : keepsChanging(key);
-}
-
 function keepsChanging(key: string): StorageError {
   return corrupt(
     key,
-    'it kept changing during the download, or the bucket returns different metadata each time',
-  );
-}
-
-/** Returns the error for a bucket that sends the same object from its first byte again and again, as servers without Range do. */
-function notResumable(key: string): StorageError {
-  return new StorageError(
-    'STORAGE_UNREACHABLE',
-    `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
-    { hint: 'Try again with a better connection.' },
+    'it kept changing during the download, or the bucket does not support resuming a download',
   );
 }
 

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { algorithmOf, hashOf, isValidSignature } from './algorithms.ts';
 import { Element, unreadable, type ValuesLeft } from './asn1.ts';
+import { extensionsOf, fieldsOf } from './certificate.ts';
 
 const OID = {
   signedData: '1.2.840.113549.1.7.2',
@@ -150,14 +151,11 @@ function certificateOf(element: Element): Certificate {
 
 /** Returns true if a certificate is the signer's, by issuer and serial number or by key identifier (RFC 5652, 5.3). */
 function isSigner({ element }: Certificate, who: Element): boolean {
-  const tbs = element.part(0).parts;
-  const fields = tbs[0]?.context === 0 ? tbs.slice(1) : tbs;
+  const fields = fieldsOf(element.part(0));
   if (who.context !== 0) {
     const [serial, , issuer] = fields;
     return serial?.raw.equals(who.part(1).raw) === true && issuer?.raw.equals(who.part(0).raw) === true;
   }
-  const extensions = fields.find(({ context }) => context === 3)?.part(0).parts ?? [];
-  const value = extensions.find((one) => one.parts[0]?.oid === OID.keyIdentifier)?.parts.at(-1);
-  const identifier = who.raw.subarray(-20);
-  return value?.octets.subarray(-20).equals(identifier) === true;
+  const identifier = extensionsOf(fields).get(OID.keyIdentifier)?.value;
+  return identifier?.subarray(-20).equals(who.raw.subarray(-20)) === true;
 }

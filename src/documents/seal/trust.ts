@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { readUserFile } from '../../kernel/files/user-file.ts';
+import { isLongEnough } from './algorithms.ts';
 import { UnreadableSignatureError } from './asn1.ts';
-import { type Certificate, readCertificate } from './chain/certificate.ts';
-import { areAllowed } from './chain/name-constraints.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
 import type { CheckedSeal } from './check-seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -116,34 +116,25 @@ function readable(x509: X509Certificate): Certificate | undefined {
 /** Returns true if a path is valid at a time. The signer comes first, the authority last. */
 function isValid(path: readonly Certificate[], at: number): boolean {
   const [signer] = path;
-  if (signer === undefined || !signer.isForDocuments || signer.keyUsage?.signsDocuments === false)
-    return false;
+  if (!signer?.isForDocuments || !signer.signsDocuments) return false;
   return path.every((certificate, index) => {
     const isNamedAuthority = index === path.length - 1;
     return (
       isUsable(certificate, at) &&
       // The user named the authority itself, so its own signature and purposes aren't checked.
-      (isNamedAuthority || (certificate.isStrong.signature && certificate.isForDocuments)) &&
-      (index === 0 || mayIssue(certificate, path.slice(0, index)))
+      (isNamedAuthority || (certificate.hasSafeSignature && certificate.isForDocuments)) &&
+      (index === 0 || allowsLength(certificate, path.slice(1, index)))
     );
   });
 }
 
-function isUsable({ x509, isStrong, hasUnknownCritical }: Certificate, at: number): boolean {
+function isUsable({ x509, hasUncheckedExtension }: Certificate, at: number): boolean {
   const isInTime = at >= Date.parse(x509.validFrom) && at <= Date.parse(x509.validTo);
-  return isInTime && isStrong.key && !hasUnknownCritical;
+  return isInTime && isLongEnough(x509.publicKey) && !hasUncheckedExtension;
 }
 
-/** Returns true if an authority may issue the certificates `below` it, the signer's first. */
-function mayIssue(authority: Certificate, below: readonly Certificate[]): boolean {
-  const { isAuthority, keyUsage, pathLength, constraints } = authority;
+/** Returns true if an authority allows these authorities between it and the signer. */
+function allowsLength({ pathLength }: Certificate, between: readonly Certificate[]): boolean {
   // Self-issued certificates, for example after a key renewal, don't count (4.2.1.9).
-  const between = below.slice(1).filter(({ isSelfIssued }) => !isSelfIssued).length;
-  const named = below.filter(({ isSelfIssued }, index) => index === 0 || !isSelfIssued);
-  return (
-    isAuthority &&
-    keyUsage?.signsCertificates !== false &&
-    (pathLength === undefined || between <= pathLength) &&
-    (constraints === undefined || named.every(({ names }) => areAllowed(names, constraints)))
-  );
+  return pathLength === undefined || between.filter(({ isSelfIssued }) => !isSelfIssued).length <= pathLength;
 }

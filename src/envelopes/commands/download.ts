@@ -1,15 +1,10 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
-import {
-  findTargetsById,
-  findTargetsBySelection,
-  withoutDocuments,
-} from '../../documents/download/targets.ts';
+import { dueKinds, targetsOf, targetsOfId, withoutDocuments } from '../../documents/download/targets.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -38,7 +33,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const { argv, flags } = await this.parse(EnvelopesDownload);
     const context = this.context(flags);
     const layout = flags['name-template'];
-    const template = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
+    const naming = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
     const kinds = flags.what ?? ['signed', 'certificate'];
     const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
     const { ids, selected } = await readNamedOrSelected(
@@ -47,11 +42,11 @@ export default class EnvelopesDownload extends EsignCommand {
       { leaveOut, all: ['COMPLETED'] },
       context,
     );
-    const client = await context.session.client();
-    const options = { client, kinds, template, signal: context.interrupt.signal };
+    const { envelopes } = await context.session.client();
+    const read = (id: string) => envelopes.get(id, context.interrupt.signal);
     const targets = selected
-      ? await findTargetsBySelection(selected.values(), options)
-      : await findTargetsById(ids, options, await knownEnvelopes(ids, context));
-    await downloadAll(targets, flags, context);
+      ? [...selected.values()].flatMap((one) => targetsOf(one, dueKinds(one, kinds)))
+      : ids.flatMap((id) => targetsOfId(id, kinds, read));
+    await downloadAll(targets, flags, context, { naming });
   }
 }

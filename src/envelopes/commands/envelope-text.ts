@@ -50,7 +50,7 @@ export function renderDetails(envelope: Envelope, terminal: Terminal, now: numbe
   const parts = [
     section('Details', facts(envelope, now), terminal),
     section('Files', files(envelope), terminal),
-    section('Metadata of esign', metadata(envelope, true), terminal),
+    section('Metadata added by esign', metadata(envelope, true), terminal),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }

@@ -36,7 +36,7 @@ export default class EnvelopesEvidence extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes evidence env_123 --dir evidence',
     "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.documents[].seal.state'",
-    '<%= config.bin %> envelopes evidence env_123 --dir evidence && (cd evidence && sha256sum -c SHA256SUMS)',
+    '<%= config.bin %> envelopes evidence env_123 --dir evidence --wait 5m',
   ];
   static override args = {
     id: requiredArg('envelope ID'),
@@ -100,7 +100,7 @@ async function fetchDocuments(
   flags: { wait?: number | undefined },
   context: Context,
 ): Promise<CheckedFile[]> {
-  const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
+  const targets = targetsOf(envelope, DOCUMENT_KINDS);
   const fetching = fetchFiles(bucket, targets, {
     ...(await waitingOf(targets, flags, context)),
     untilSigned: false,
@@ -113,8 +113,6 @@ async function fetchDocuments(
   const files = await allOf(fetching);
   const by = (proof: string) => files.filter(({ result }) => result.proof === proof).length;
   reportMissingChecksums({ seal: by('seal'), size: by('size') }, context.terminal);
-  // The list must not name a file whose rename isn't durable.
-  await folder.flush();
   return files;
 }
 

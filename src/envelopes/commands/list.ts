@@ -15,7 +15,7 @@ export const envelopesListFlags = {
 };
 
 export default class EnvelopesList extends EsignCommand {
-  static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
+  static override summary = 'List envelopes, filtered by status, template, signer, metadata, or date.';
   static override examples = [
     '<%= config.bin %> envelopes list',
     '<%= config.bin %> envelopes list --status open --older-than 7d',

@@ -15,7 +15,7 @@ export default class Log extends EsignCommand {
   static override examples = [
     '<%= config.bin %> log --since 1d',
     '<%= config.bin %> log --envelope env_123 --json',
-    '<%= config.bin %> log --json | jq \'.[] | select(.outcome == "unknown")\'',
+    '<%= config.bin %> log --since 30d --json | jq -r ".[] | [.at, .command, .outcome] | @tsv"',
   ];
   static override flags = {
     quiet: quietFlag('IDs'),

@@ -22,7 +22,7 @@ export default class Doctor extends EsignCommand {
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --profile acme',
-    '<%= config.bin %> doctor --json | jq \'.checks[] | select(.status == "failed")\'',
+    '<%= config.bin %> doctor --json | jq ".checks[] | select(.fix)"',
   ];
 
   async run(): Promise<void> {

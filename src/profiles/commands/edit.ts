@@ -11,11 +11,11 @@ import { saveProfile } from './save-profile.ts';
 
 export default class ProfilesEdit extends EsignCommand {
   static override summary = 'Edit a profile. Settings you leave out are unchanged.';
+  static override description = 'An empty value removes a setting: --endpoint="".';
   static override examples = [
     '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
-    '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
-    '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
-    "<%= config.bin %> profiles edit acme --only-to '*@example.com' --max-emails 50 --confirm-name # guards",
+    '<%= config.bin %> profiles edit acme --endpoint https://s3.example.com --access-key-id AK1',
+    "<%= config.bin %> profiles edit acme --only-to '*@example.com' --max-emails 50",
     'cat new.key | <%= config.bin %> profiles edit acme --api-key-file -',
   ];
   static override args = {

@@ -85,7 +85,7 @@ async function checkIndex(context: DoctorContext): Promise<DoctorFinding> {
     const age =
       completeAt === undefined
         ? 'not complete yet'
-        : `complete ${durationInWords(Math.max(0, context.now() - completeAt))} ago`;
+        : `updated ${durationInWords(Math.max(0, context.now() - completeAt))} ago`;
     return ok(
       name,
       `${counted(envelopes, 'envelope')}, ${grouped(Math.ceil(bytes / 1_000))} kB, ${age}, ${file}`,

@@ -41,7 +41,7 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
 }
 
 function claimed(facts: Delivery): string {
-  if (facts.id === '') return '';
+  if (facts.id === '' || (facts.event === null && facts.envelopeId === null)) return '';
   return safeLine(
     ` (claims to be ${facts.event ?? 'an unknown event'} for ${facts.envelopeId ?? 'an unknown envelope'})`,
   );

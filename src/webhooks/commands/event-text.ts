@@ -28,8 +28,7 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
       {
         key: 'deliveryId',
         header: 'DELIVERY',
-        // `events show` and `replay` accept the beginning of an ID.
-        show: (one) => word(one.deliveryId).slice(0, 12),
+        show: (one) => shortDeliveryId(word(one.deliveryId)),
         fixed: true,
       },
       { key: 'receivedAt', header: 'RECEIVED', show: (one) => relativeTime(word(one.receivedAt), now) },
@@ -41,6 +40,11 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
       { key: 'reason', header: 'WHY REFUSED', exactOnly: true },
     ],
   };
+}
+
+/** Shortens a delivery ID for a table. `events show` and `replay` accept it. */
+export function shortDeliveryId(id: string): string {
+  return id.slice(0, 12);
 }
 
 /** Describes whether a delivery is valid: `no: the signature header is missing` */

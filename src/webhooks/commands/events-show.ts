@@ -2,7 +2,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
 import { eventJson, renderEvent } from './event-text.ts';
-import { findEvent } from './send-to-receiver.ts';
+import { findEvents } from './send-to-receiver.ts';
 
 export default class EventsShow extends EsignCommand {
   static override summary = 'Show a received webhook: headers, body, and whether its signature is valid.';
@@ -12,13 +12,13 @@ export default class EventsShow extends EsignCommand {
     '<%= config.bin %> events show "$(<%= config.bin %> events list -q -L 1)"',
   ];
   static override args = {
-    id: requiredArg('delivery ID, or the beginning of one'),
+    id: requiredArg('delivery ID, in full or as `events list` shows it'),
   };
 
   async run(): Promise<void> {
     const { args, terminal } = await this.start(EventsShow);
-    const record = await findEvent(args.id, terminal);
-    if (terminal.json) return writeJson(eventJson(record), terminal.hidingSecrets());
-    await terminal.hidingSecrets().out(renderEvent(record, terminal));
+    for (const record of await findEvents([args.id], terminal))
+      if (terminal.json) await writeJson(eventJson(record), terminal.hidingSecrets());
+      else await terminal.hidingSecrets().out(renderEvent(record, terminal));
   }
 }

@@ -16,7 +16,7 @@ export default class EventsTrigger extends EsignCommand {
   static override examples = [
     '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks',
     '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
-    'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
+    '<%= config.bin %> events trigger signed --to http://localhost:3000/webhooks --json',
   ];
   static override args = {
     event: requiredArg('event to send'),

@@ -4,7 +4,8 @@ import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { EventName } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
-import { DeliveryBuffer } from '../journal/delivery-buffer.ts';
+import { readEvent } from '../journal/event-journal.ts';
+import { deliveryOf } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveryLine } from './delivery-text.ts';
 
@@ -23,7 +24,6 @@ interface Actions {
 /** Runs the user's command for accepted deliveries and downloads documents, one delivery after another. */
 export class DeliveryActions {
   readonly #actions: Actions;
-  readonly #buffer = new DeliveryBuffer();
   #work: Promise<void> = Promise.resolve();
 
   constructor(actions: Actions) {
@@ -33,10 +33,11 @@ export class DeliveryActions {
   take(delivery: Delivery, place: JournalPosition): void {
     const { exec, dir, warn } = this.#actions;
     if (delivery.duplicate || (dir === undefined && exec === undefined)) return;
-    const buffered = this.#buffer.add(delivery, place);
+    // Commands may be slower than deliveries, so only the place in the journal is kept until then.
+    const { deliveryId } = delivery;
     this.#work = this.#work
-      .then(() => buffered.take())
-      .then((taken) => this.#actOn(taken))
+      .then(() => readEvent(place, deliveryId))
+      .then((record) => record && this.#actOn(deliveryOf(record)))
       .catch((error: unknown) => warn(messageOf(error)));
   }
 

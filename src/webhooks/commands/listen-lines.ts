@@ -1,8 +1,11 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
-import { type BufferedDelivery, DeliveryBuffer } from '../journal/delivery-buffer.ts';
+import { readEvent } from '../journal/event-journal.ts';
+import { deliveryOf } from '../journal/record.ts';
 import type { ListenEvent, ListenerOptions } from '../listen-event.ts';
+import type { Delivery } from '../receive/delivery.ts';
 import { deliveryLine, forwardLine, renderDelivery } from './delivery-text.ts';
 
 interface Line {
@@ -11,8 +14,13 @@ interface Line {
   text: string;
 }
 
-type PlainEvent = Exclude<ListenEvent, { type: 'delivery' }>;
-type Shown = Line | BufferedDelivery;
+type DeliveryEvent = Extract<ListenEvent, { type: 'delivery' }>;
+type PlainEvent = Exclude<ListenEvent, DeliveryEvent>;
+/** A line, or a function that returns it when it is written. */
+type Shown = Line | (() => Promise<Line>);
+
+/** The number of characters that wait in memory for a slow reader. Other deliveries are read from the journal when they are printed. */
+const MAX_WAITING_CHARS = 8 * 1024 * 1024;
 
 /** The number of characters that are written together. */
 const MAX_CHUNK_CHARS = 65_536;
@@ -22,8 +30,8 @@ export class ListenView {
   readonly #terminal: CommandTerminal;
   readonly #startsTunnel: boolean;
   readonly #namesUrl: boolean;
-  readonly #buffer = new DeliveryBuffer();
   #waiting: Shown[] = [];
+  #waitingChars = 0;
   /** The lines for stdout that are not written yet. */
   #chunk = '';
   #writing: Promise<void> | undefined;
@@ -38,7 +46,7 @@ export class ListenView {
   }
 
   take(event: ListenEvent): void {
-    if (event.type === 'delivery') this.#waiting.push(this.#buffer.add(event.delivery, event.place));
+    if (event.type === 'delivery') this.#waiting.push(this.#delivery(event));
     else this.#waiting.push(...(this.#terminal.json ? this.#asJson(event) : this.#inWords(event)));
     // Lines that arrive together are written together.
     this.#writing ??= this.#soon();
@@ -59,8 +67,8 @@ export class ListenView {
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
       const shown = this.#waiting;
-      this.#waiting = [];
-      for (const next of shown) await this.#writeLine('take' in next ? await this.#deliveryLine(next) : next);
+      [this.#waiting, this.#waitingChars] = [[], 0];
+      for (const next of shown) await this.#writeLine(typeof next === 'function' ? await next() : next);
       await this.#flush();
       await this.#terminal.flushed();
     }
@@ -79,17 +87,30 @@ export class ListenView {
     if (chunk !== '') await this.#terminal.hidingSecrets().out(chunk);
   }
 
-  async #deliveryLine(buffered: BufferedDelivery): Promise<Line> {
-    const { deliveryId } = buffered;
-    try {
-      const delivery = await buffered.take();
-      const terminal = this.#terminal;
-      return terminal.json
-        ? line(deliveryLine(delivery))
-        : { to: 'out', text: renderDelivery(delivery, terminal) };
-    } catch (error) {
-      return notice(`Delivery ${deliveryId} can't be printed: ${messageOf(error)}`);
-    }
+  #delivery({ delivery, place }: DeliveryEvent): Shown {
+    // Refused deliveries are limited by their number, and some are not in the journal.
+    if (this.#waitingChars > MAX_WAITING_CHARS && delivery.reason === null)
+      return this.#storedDelivery(delivery.deliveryId, place);
+    const shown = this.#deliveryLine(delivery);
+    this.#waitingChars += shown.text.length;
+    return shown;
+  }
+
+  /** Not a closure in `#delivery`, which would keep the delivery in memory. */
+  #storedDelivery(deliveryId: string, place: JournalPosition): () => Promise<Line> {
+    return async () => {
+      const record = await readEvent(place, deliveryId).catch(messageOf);
+      return typeof record === 'object'
+        ? this.#deliveryLine(deliveryOf(record))
+        : notice(`Delivery ${deliveryId} can't be printed: ${record ?? 'it was deleted from the journal'}`);
+    };
+  }
+
+  #deliveryLine(delivery: Delivery): Line {
+    const terminal = this.#terminal;
+    return terminal.json
+      ? line(deliveryLine(delivery))
+      : { to: 'out', text: renderDelivery(delivery, terminal) };
   }
 
   #asJson(event: PlainEvent): Line[] {

@@ -34,28 +34,17 @@ export async function findListenSecrets(
   const secretsFor: ReceiverOptions['secretsFor'] = async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
     const waiting = pending(unbound, context.session.clock.now());
-    if (envelopeId === null) {
-      const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
-      return { secrets: [...given, ...waiting, ...latest(all, tried).map(secretOf)], others: [] };
-    }
-    return {
-      secrets: [...given, ...(byEnvelope.get(envelopeId) ?? waiting)],
-      // Called for each invalid signature. The latest secrets are enough to explain a mistake.
-      get others() {
-        const others = latest(all, OTHERS_TRIED).filter((one) => one.envelopeId !== envelopeId);
-        return others.map(secretOf);
-      },
-    };
+    if (envelopeId !== null) return [...given, ...(byEnvelope.get(envelopeId) ?? waiting)];
+    const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
+    return [...given, ...waiting, ...latest(all, tried)];
   };
   return { secretsFor, notice: given.length > 0 ? undefined : hasStored ? STORED_ONLY : NONE_STORED };
 }
 
 /** Returns the latest of the secrets with an envelope, newest first. */
-function latest(all: readonly WebhookSecret[], count: number): WebhookSecret[] {
-  return all
-    .slice(-count)
-    .filter((one) => one.envelopeId !== undefined)
-    .toReversed();
+function latest(all: readonly WebhookSecret[], count: number): string[] {
+  const bound = all.slice(-count).filter((one) => one.envelopeId !== undefined);
+  return bound.toReversed().map(secretOf);
 }
 
 /** Returns secrets without an envelope. They may belong to one that is being created right now. */
@@ -70,8 +59,8 @@ interface Stored {
 }
 
 /**
- * Returns a function that returns the stored secrets, and reads them again if the file has changed. It checks the file for the deliveries
- * of each turn of the event loop: an envelope's first one can arrive right after its secret was stored, at the same time as others.
+ * Returns a function that returns the stored secrets, and reads them again if the file has changed, because an envelope's first delivery
+ * can arrive right after its secret was stored.
  */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   const read = async () => {
@@ -79,33 +68,24 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
     for (const { secret } of stored.all) terminal.redactor.add(secret);
     return stored;
   };
-  let known: { version: string | undefined; stored: Promise<Stored> } | undefined;
-  let isChecked = false;
+  let known: { version: string; stored: Promise<Stored> } | undefined;
   return () => {
-    if (known !== undefined && isChecked) return known.stored;
-    isChecked = true;
-    setImmediate(() => {
-      isChecked = false;
-    });
     const version = versionOf(`${configDir()}/webhook-secrets.json`);
-    if (known?.version === undefined || known.version !== version) {
-      const latest = { version, stored: read() };
-      known = latest;
-      latest.stored.catch(() => {
-        latest.version = undefined;
-      });
-    }
+    if (known === undefined || version === UNREADABLE || known.version !== version)
+      known = { version, stored: read() };
     return known.stored;
   };
 }
 
-/** Returns a text that changes with the file, or undefined if that can't be seen. Reading the file then reports the reason. */
-function versionOf(path: string): string | undefined {
+const UNREADABLE = 'unreadable';
+
+/** Returns a text that changes with the file. If it can't be seen, reading the file reports the reason. */
+function versionOf(path: string): string {
   try {
     const file = statSync(path, { throwIfNoEntry: false });
     return file === undefined ? 'missing' : `${file.ino} ${file.size} ${file.mtimeMs}`;
   } catch {
-    return undefined;
+    return UNREADABLE;
   }
 }
 

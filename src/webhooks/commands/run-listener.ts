@@ -16,7 +16,7 @@ import { findListenSecrets } from './listen-secrets.ts';
 import { targetUrl } from './send-to-receiver.ts';
 
 const NO_SECRETS = {
-  secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
+  secretsFor: () => Promise.resolve([]),
   notice: undefined,
 };
 

@@ -16,6 +16,7 @@ import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { forwardLine } from './delivery-text.ts';
+import { shortDeliveryId } from './event-text.ts';
 
 /** A host with a port but no scheme, such as `localhost:3000/path`. */
 const WITHOUT_SCHEME = /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?]|$)|^localhost(?:[/?]|$)/i;
@@ -97,52 +98,28 @@ export function forwardable(record: EventRecord): Forwardable {
 
 type Notices = Pick<CommandTerminal, 'notice'>;
 
-/** Returns the record with a delivery ID or the beginning of one. @throws NotFoundError if it doesn't exist, UsageError if several begin like this */
-export async function findEvent(id: string, terminal: Notices): Promise<EventRecord> {
-  return onlyMatch(id, await findMatches([id]), terminal);
-}
-
-/** Does the same for several IDs, in their order, and reads the journal once. @throws as `findEvent` does, for the first such ID */
+/**
+ * Returns the records with these delivery IDs, in their order. An ID can be short, as `events list` shows it.
+ * @throws NotFoundError if one doesn't exist, UsageError if several have the same short ID.
+ */
 export async function findEvents(ids: readonly string[], terminal: Notices): Promise<EventRecord[]> {
-  const matches = await findMatches(ids);
-  return ids.map((id) => onlyMatch(id, matches, terminal));
-}
-
-interface Matches {
-  /** The records of each ID: the one with this ID first, and up to two that begin with it. */
-  records: ReadonlyMap<string, readonly EventRecord[]>;
-  damages: readonly string[];
-}
-
-async function findMatches(ids: readonly string[]): Promise<Matches> {
   const records = new Map(ids.map((id): [string, EventRecord[]] => [id, []]));
-  // A record is looked up by its beginnings, because comparing it with each ID would take long.
-  const lengths = new Set(ids.map((id) => id.length).filter((length) => length > 0));
-  const damages: string[] = [];
   const take = (record: EventRecord) => {
     const { deliveryId } = record;
-    for (const length of lengths) {
-      const found = records.get(deliveryId.slice(0, length));
-      if (length === deliveryId.length) found?.unshift(record);
-      else if (length < deliveryId.length && found !== undefined && found.length < 2) found.push(record);
-    }
+    for (const id of new Set([deliveryId, shortDeliveryId(deliveryId)])) records.get(id)?.push(record);
   };
-  await scanEvents(eventsDir(), 0, take, (message) => damages.push(message));
-  return { records, damages };
+  await scanEvents(eventsDir(), 0, take, (message) => terminal.notice(message));
+  return ids.map((id) => onlyOne(id, records.get(id) ?? []));
 }
 
-function onlyMatch(id: string, { records, damages }: Matches, terminal: Notices): EventRecord {
-  const [first, second] = records.get(id) ?? [];
-  if (first === undefined) {
-    for (const message of damages) terminal.notice(message);
+function onlyOne(id: string, [first, second]: readonly EventRecord[]): EventRecord {
+  if (first === undefined)
     throw new NotFoundError(`Delivery ${id} was not found in the journal on this machine.`, {
       hint: 'List the received webhooks with `esign events list`.',
     });
-  }
-  if (first.deliveryId !== id && second !== undefined)
-    throw new UsageError(
-      `Several deliveries begin with ${id}, such as ${first.deliveryId} and ${second.deliveryId}.`,
-      { hint: 'Use the whole ID. `esign events list -q` prints it.' },
-    );
+  if (second !== undefined)
+    throw new UsageError(`Several deliveries begin with ${id}.`, {
+      hint: 'Use the whole ID. `esign events list -q` prints it.',
+    });
   return first;
 }

@@ -1,8 +1,9 @@
 import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
+import { dropOldest } from '../../kernel/drop-oldest.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { EventReader, type OnWarning, scanJournal } from '../journal/event-journal.ts';
+import { type OnWarning, readEvent, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
 import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 import {
@@ -35,14 +36,13 @@ export interface ForwardingOptions extends Pick<ForwardQueueOptions, 'clock' | '
  */
 export class Forwarding {
   readonly #options: ForwardingOptions;
-  readonly #reader = new EventReader();
   /** The queue of each address, by its name. */
   readonly #queues: ReadonlyMap<string, ForwardQueue>;
 
   constructor(options: ForwardingOptions) {
     this.#options = options;
     const read = async (pending: PendingForward) => {
-      const record = await this.#reader.read(pending, pending.deliveryId);
+      const record = await readEvent(pending, pending.deliveryId);
       return record && storedDelivery(record);
     };
     const queueOf = (url: string) =>
@@ -66,11 +66,11 @@ export class Forwarding {
     return all.sort((a, b) => b.ms - a.ms)[0];
   }
 
-  /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs, oldest first. */
-  async recall(eventsFolder: string, warn: OnWarning): Promise<string[]> {
+  /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs. */
+  async recall(eventsFolder: string, warn: OnWarning): Promise<ReadonlySet<string>> {
     const now = this.#options.clock.now();
     const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
-    let seen = new Map<string, string>();
+    const seen = new Set<string>();
     /** The pending deliveries of each address; undefined for an end read before its delivery, which is in another listener's file. */
     const found = new Map(
       this.targets.map((target) => [target, new Map<string, PendingForward | undefined>()]),
@@ -83,8 +83,7 @@ export class Forwarding {
         return;
       }
       const { reason, receivedAt, id, deliveryId } = entry;
-      if (reason === null && receivedAt >= (seen.get(id) ?? recent)) seen.set(id, receivedAt);
-      if (seen.size >= 2 * MAX_REMEMBERED_IDS) seen = newestIds(seen, MAX_REMEMBERED_IDS);
+      if (reason === null && receivedAt >= recent) dropOldest(seen.add(id), MAX_REMEMBERED_IDS);
       for (const target of entry.targets ?? []) {
         const of = found.get(target);
         if (of?.delete(deliveryId) === false) of.set(deliveryId, pendingForward(entry, place));
@@ -97,7 +96,7 @@ export class Forwarding {
       pending.sort((a, b) => a.receivedAt - b.receivedAt || a.start - b.start);
       for (const one of pending) this.#queues.get(target)?.enqueue(one);
     }
-    return [...newestIds(seen, MAX_REMEMBERED_IDS).keys()];
+    return seen;
   }
 
   /** Starts forwarding: first the pending deliveries, then those that have arrived since. */
@@ -113,7 +112,6 @@ export class Forwarding {
   /** Waits at most `ms` for open forwards, then stops and reports what is still pending. */
   async stop(ms: number): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop(ms)));
-    this.#reader.close();
     const { pending } = this;
     if (pending === 0) return;
     const what = pending === 1 ? '1 delivery is' : `${grouped(pending)} deliveries are`;
@@ -136,10 +134,4 @@ export class Forwarding {
       `Delivery ${deliveryId} for ${envelopeId ?? 'no envelope'} ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
-}
-
-/** Returns the IDs with the latest times (in ISO 8601), oldest first. */
-export function newestIds(times: ReadonlyMap<string, string>, max: number): Map<string, string> {
-  const byTime = [...times].sort(([, a], [, b]) => (a === b ? 0 : a < b ? -1 : 1));
-  return new Map(byTime.slice(-max));
 }

@@ -150,16 +150,11 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /not lowercase hex/,
     'The header must be the hex HMAC-SHA256 of the raw body, optionally after "sha256=".',
   ],
-  [
-    /different envelope's secret/,
-    'Each envelope can have its own secret. Sign with the one this envelope was created with.',
-  ],
   [/line break/, "The sender's secret file ends with a line break. Remove the line break there."],
   [
     /parsed and /,
     'Use the raw bytes, before a framework or gateway parses the JSON, and send them unchanged.',
   ],
-  [/decoded from base64/, 'A gateway encoded the body in base64. Sign and send the decoded bytes.'],
   [
     /does not match/,
     'Compare the secret with the one the envelope was created with, and the body with the one that was signed.',

@@ -43,44 +43,22 @@ export async function* readEvents(
     found.sort((a, b) =>
       a.receivedAt === b.receivedAt ? b.start - a.start : a.receivedAt < b.receivedAt ? 1 : -1,
     );
-    for (const block of blocksOf(found)) yield* await readBlock(block);
+    yield* recordsAt(found);
   }
 }
 
-const MAX_BLOCK_BYTES = 256 * 1024;
-
-/** Divides records, newest first, into those that are close together in one file, so that one access reads them. */
-function* blocksOf(found: readonly Found[]): Generator<Found[]> {
-  let block: Found[] = [];
-  for (const next of found) {
-    const [first, last] = [block[0], block.at(-1)];
-    // After the clock was set back, the order by time is not that of the file.
-    const isBefore = last?.path === next.path && next.end <= last.start;
-    const isClose = first !== undefined && first.end - next.start < MAX_BLOCK_BYTES;
-    if (block.length > 0 && !(isBefore && isClose)) {
-      yield block;
-      block = [];
-    }
-    block.push(next);
-  }
-  if (block.length > 0) yield block;
-}
-
-/** Reads the records of a block. Those that were deleted in the meantime are left out. */
-async function readBlock(block: readonly Found[]): Promise<EventRecord[]> {
-  const [first, last] = [block[0], block.at(-1)];
-  const file = first && (await ifExists(open(first.path, 'r')));
-  if (first === undefined || last === undefined || file === undefined) return [];
+/** Yields the records at these places. Those that were deleted in the meantime are left out. */
+async function* recordsAt(places: readonly Found[]): AsyncGenerator<EventRecord, void, undefined> {
+  const files = new Map<string, FileHandle | undefined>();
   try {
-    const { start } = last;
-    const bytes = Buffer.alloc(first.end - start);
-    await file.read(bytes, 0, bytes.length, start);
-    return block.flatMap((place) => {
-      const entry = EVENTS_FORMAT.read(readLine(bytes.subarray(place.start - start, place.end - start - 1)));
-      return entry !== undefined && isEvent(entry) ? [entry] : [];
-    });
+    for (const place of places) {
+      if (!files.has(place.path)) files.set(place.path, await ifExists(open(place.path, 'r')));
+      const file = files.get(place.path);
+      const record = file && (await readRecord(file, place));
+      if (record !== undefined) yield record;
+    }
   } finally {
-    await file.close();
+    for (const file of files.values()) await file?.close();
   }
 }
 
@@ -112,36 +90,28 @@ function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   return `${found} skipped in ${path}. The webhooks they contained are lost.`;
 }
 
-/** Reads records at their places in the journal. The last file stays open until `close`. */
-export class EventReader {
-  #path: string | undefined;
-  #file: Promise<FileHandle | undefined> | undefined;
-
-  /** Returns the record of a delivery, or undefined if it was deleted or is damaged. @throws if it can't be read now */
-  async read(place: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
-    const record = await this.#read(place, deliveryId).catch(() => undefined);
-    if (record !== undefined) return record;
-    // Since the file was opened, it may have been deleted and created again.
-    this.close();
-    return this.#read(place, deliveryId);
+/** Returns the record of a delivery, or undefined if it was deleted from the journal or is damaged. @throws if it can't be read */
+export async function readEvent(
+  place: JournalPosition,
+  deliveryId: string,
+): Promise<EventRecord | undefined> {
+  const file = await ifExists(open(place.path, 'r'));
+  if (file === undefined) return undefined;
+  try {
+    const record = await readRecord(file, place);
+    return record?.deliveryId === deliveryId ? record : undefined;
+  } finally {
+    await file.close();
   }
+}
 
-  /** Pending reads continue. */
-  close(): void {
-    this.#file?.then((file) => file?.close()).catch(() => undefined);
-    this.#file = undefined;
-  }
-
-  async #read({ path, start, end }: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
-    if (path !== this.#path) this.close();
-    this.#path = path;
-    this.#file ??= ifExists(open(path, 'r'));
-    const file = await this.#file;
-    if (file === undefined) return undefined;
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-    const entry = EVENTS_FORMAT.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
-    return entry !== undefined && isEvent(entry) && entry.deliveryId === deliveryId ? entry : undefined;
-  }
+async function readRecord(
+  file: FileHandle,
+  { start, end }: JournalPosition,
+): Promise<EventRecord | undefined> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+  const entry = EVENTS_FORMAT.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
+  return entry !== undefined && isEvent(entry) ? entry : undefined;
 }
 
 function matches(record: EventRecord, { envelopeId, since }: EventSelection): boolean {

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
+import { dropOldest } from '../../kernel/drop-oldest.ts';
 import { closeServer } from '../../kernel/network/listening.ts';
 import { BodyLimitError } from '../../kernel/streams.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
-import { NO_PAYLOAD, readPayload } from './payload.ts';
-import { RecentIds } from './recent-ids.ts';
+import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -20,15 +21,10 @@ export interface ReceiverOptions {
   path: string;
   /**
    * Returns the secrets that may be valid (more than one during a rotation). Called with the envelope ID in the payload, which
-   * isn't verified yet, and the payload's size. `others` are only used to explain a failure.
+   * isn't verified yet, and the payload's size.
    */
-  secretsFor: (
-    envelopeId: string | null,
-    bytes: number,
-  ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
+  secretsFor: (envelopeId: string | null, bytes: number) => Promise<readonly string[]>;
   verify: boolean;
-  /** Returns whether to find out why a signature doesn't match, which takes many hashes. Anyone can send one. */
-  explains: () => boolean;
   clock: Clock;
   /** IDs received before this run. */
   seen?: Iterable<string>;
@@ -40,8 +36,6 @@ export interface ReceiverOptions {
   onElsewhere: (path: string) => void;
   /** Called for each request refused because the bodies of others take too much memory. */
   onBusy: () => void;
-  /** Called for each connection closed because too many were open. */
-  onDropped: () => void;
 }
 
 export interface Receiver {
@@ -59,13 +53,12 @@ const MAX_CONNECTIONS = 2_000;
  * 404 other path, 503 if too many bodies are open.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const state = { bodies: new OpenBodies(), seen: new RecentIds(options.seen) };
+  const state = { bodies: new OpenBodies(), accepted: new Set(options.seen) };
   const server = createServer(TIME_LIMITS, (request, response) => {
     // Rejects if the sender disconnects during its request.
     void handle(request, response, options, state).catch(() => answer(response, 500));
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on('drop', options.onDropped);
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
@@ -78,14 +71,15 @@ const MAX_PATH_LENGTH = 100;
 
 interface State {
   bodies: OpenBodies;
-  seen: RecentIds;
+  /** The IDs of accepted deliveries, to recognize repeats. */
+  accepted: Set<string>;
 }
 
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   options: ReceiverOptions,
-  { bodies, seen }: State,
+  { bodies, accepted }: State,
 ): Promise<void> {
   const [path = ''] = (request.url ?? '').split('?');
   if (!isSamePath(path, options.path)) {
@@ -94,7 +88,7 @@ async function handle(
   }
   if (request.method !== 'POST') return answer(response, 405);
   try {
-    const status = await bodies.with(request, (raw) => take(raw, request, options, seen));
+    const status = await bodies.with(request, (raw) => take(raw, request, options, accepted));
     answer(response, status);
   } catch (error) {
     if (error instanceof BodyLimitError) return answer(response, 413);
@@ -109,16 +103,22 @@ async function take(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
-  seen: RecentIds,
+  accepted: Set<string>,
 ): Promise<number> {
+  let added: string | undefined;
   try {
     const delivery = await judge(raw, request, options);
+    const { id, reason, answer } = delivery;
+    const duplicate = reason === null && accepted.has(id);
     // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
-    if (delivery.reason === null)
-      await seen.accept(delivery.id, (duplicate) => options.onDelivery({ ...delivery, duplicate }));
-    else await options.onDelivery(delivery);
-    return delivery.answer;
+    if (reason === null && !duplicate) {
+      added = id;
+      dropOldest(accepted.add(id), MAX_REMEMBERED_IDS);
+    }
+    await options.onDelivery({ ...delivery, duplicate });
+    return answer;
   } catch (error) {
+    if (added !== undefined) accepted.delete(added);
     options.onFailure(error);
     return 500;
   }
@@ -127,7 +127,7 @@ async function take(
 async function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOptions): Promise<Delivery> {
   const payload = readPayload(raw);
   const requestRefusal = options.verify
-    ? await signatureRefusal(raw, request, options, payload?.envelopeId ?? null)
+    ? await signatureRefusal(raw, request, options, payload ?? NO_PAYLOAD)
     : isFromWebPage(request.headers)
       ? FROM_WEB_PAGE
       : null;
@@ -170,11 +170,11 @@ async function signatureRefusal(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
-  envelopeId: string | null,
+  { envelopeId, body }: Payload,
 ): Promise<Refusal | null> {
   const values = request.headersDistinct[SIGNATURE_HEADER.toLowerCase()];
-  const known = await options.secretsFor(envelopeId, raw.byteLength);
-  const check = checkSignature(raw, values, known.secrets);
+  const secrets = await options.secretsFor(envelopeId, raw.byteLength);
+  const check = checkSignature(raw, values, secrets);
   if (check.ok) return null;
   const compression = compressionOf(raw, request);
   if (check.failure === 'mismatch' && compression !== undefined)
@@ -182,8 +182,9 @@ async function signatureRefusal(
       answer: 401,
       reason: `the signature does not match: the body is compressed (${compression}), and was probably signed before`,
     };
-  const isExplained = check.failure === 'mismatch' && options.explains();
-  return { answer: 401, reason: isExplained ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
+  const isMismatch = check.failure === 'mismatch';
+  const reason = isMismatch ? explainMismatch(raw, body, values?.[0] ?? '', secrets) : check.reason;
+  return { answer: 401, reason };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

@@ -7,7 +7,6 @@ import {
   renderName,
   valuesOfEnvelope,
 } from '../../../src/documents/archive/name-template.ts';
-import { refuseCollisions } from '../../../src/documents/download/targets.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
 
 const envelope = {
@@ -102,42 +101,5 @@ describe('a name template', () => {
     );
     expect(render('/abs//{what}.pdf')).toBe('abs/signed.pdf');
     expect(render('../{what}.pdf')).toBe('_/signed.pdf');
-  });
-});
-
-describe('conflicting file names', () => {
-  const files = (...names: string[]) =>
-    names.map((fileName, index) => ({
-      fileName,
-      key: `key ${index}`,
-      envelopeId: null,
-      what: null,
-      status: null,
-    }));
-
-  it.each([
-    [['a.pdf', 'b/c.pdf', 'a.pdf']],
-    [['Straße.pdf', 'a/x', 'A/X']],
-    [['caf\u00e9.pdf', 'cafe\u0301.pdf']],
-    [['a/b/c.pdf', 'a/b']],
-  ])('are refused: %j', (names) => {
-    expect(() => refuseCollisions(files(...names))).toThrow(UsageError);
-  });
-
-  it('name each target by its key, or by its envelope and kind', () => {
-    const unread = {
-      fileName: 'a.pdf',
-      key: null,
-      envelopeId: 'env_1',
-      what: 'signed',
-      status: null,
-    } as const;
-    expect(() => refuseCollisions([...files('a.pdf'), unread])).toThrow(
-      /^key 0 and .*signed.*env_1.* would be saved/,
-    );
-  });
-
-  it('are not reported otherwise', () => {
-    refuseCollisions(files('a.pdf', 'a/b.pdf', 'a/c.pdf', 'ab'));
   });
 });

@@ -32,7 +32,7 @@ async function read(endpoint: string, key: string): Promise<string> {
     let text = '';
     for (let times = 0; times < 2; times++) {
       const opened = await bucket.open(key);
-      if (opened.kind !== 'object') throw new Error(opened.kind);
+      if (opened === undefined) throw new Error('The object has changed.');
       for await (const chunk of opened.body) text += Buffer.from(chunk).toString();
     }
     return text;

@@ -177,18 +177,6 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(reportedError(owners).code).toBe('STORAGE_NOT_FOUND');
   });
 
-  it('sends no body for an existing file that was uploaded in parts', async () => {
-    const client = clientOf(rgw);
-    const parts = [Buffer.concat([pdf(0), Buffer.alloc(5 * 1024 * 1024, 'a')]), pdf(300_000)];
-    await putInParts(client, 'parts/big.pdf', parts);
-    client.destroy();
-    const first = await download(['parts/big.pdf'], '--dir', 'parts');
-    expect(jsonLines(first.stdout)).toMatchObject([{ sha256: sha256(Buffer.concat(parts)) }]);
-    const again = await download(['parts/big.pdf'], '--dir', 'parts', '--debug');
-    expect(jsonLines(again.stdout)).toMatchObject([{ status: 'unchanged' }]);
-    expect(again.stderr).toContain('← 304');
-  });
-
   it('resumes a part file, and starts from scratch if its bytes are not those of the object', async () => {
     const client = clientOf(rgw);
     const body = pdf(3_000_000);

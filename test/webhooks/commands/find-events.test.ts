@@ -9,29 +9,26 @@ import { findEvents } from '../../../src/webhooks/commands/send-to-receiver.ts';
 import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
-it('finds deliveries by their IDs or beginnings, in the order of the IDs, and reads the journal once', async () => {
+it('finds deliveries by their IDs, whole or as lists show them, in the order of the IDs, and reads the journal once', async () => {
   const state = await mkdtemp(join(tmpdir(), 'esign-find-events-'));
   onTestFinished(() => rm(state, { recursive: true, force: true }));
   vi.stubEnv('ESIGN_STATE_DIR', state);
   onTestFinished(() => void vi.unstubAllEnvs());
   const journal = new DayJournal(join(state, 'events'), EVENTS_FORMAT, systemClock);
-  const stored = ['dlv_11', 'dlv_12', 'dlv_1', 'dlv_20', 'dlv_21'];
+  const stored = ['dlv_aaaaaaaa11', 'dlv_aaaaaaaa12', 'dlv_bbbbbbbb20', 'dlv_cccccccc30'];
   for (const id of stored) await journal.append(recordOf(id));
   await journal.close();
   const terminal = { notice: () => undefined };
   const found = async (...ids: string[]) =>
     (await findEvents(ids, terminal)).map(({ deliveryId }) => deliveryId);
   const read = vi.spyOn(EVENTS_FORMAT, 'read');
-  // A whole ID counts even if others begin with it.
-  expect(await found('dlv_21', 'dlv_1', 'dlv_12', 'dlv_20', 'dlv_11')).toEqual([
-    'dlv_21',
-    'dlv_1',
-    'dlv_12',
-    'dlv_20',
-    'dlv_11',
+  expect(await found('dlv_cccccccc', 'dlv_aaaaaaaa12', 'dlv_bbbbbbbb20')).toEqual([
+    'dlv_cccccccc30',
+    'dlv_aaaaaaaa12',
+    'dlv_bbbbbbbb20',
   ]);
   expect(read).toHaveBeenCalledTimes(stored.length);
-  await expect(found('dlv_20', 'dlv_2')).rejects.toThrow(UsageError);
-  for (const missing of ['dlv_3', 'dlv_111', ''])
-    await expect(found('dlv_20', missing, 'dlv_2')).rejects.toThrow(NotFoundError);
+  await expect(found('dlv_bbbbbbbb20', 'dlv_aaaaaaaa')).rejects.toThrow(UsageError);
+  for (const missing of ['dlv_b', 'dlv_bbbbbbbb21', ''])
+    await expect(found('dlv_bbbbbbbb20', missing)).rejects.toThrow(NotFoundError);
 });

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 import type { Receiver } from '../../../src/webhooks/receive/receiver.ts';
-import { MISMATCH } from '../../../src/webhooks/receive/signature.ts';
 import { eventually } from '../../support/eventually.ts';
 import { payload, post, signed, startTestReceiver } from '../../support/webhooks.ts';
 
@@ -15,14 +14,12 @@ let receiver: Receiver;
 let deliveries: Delivery[];
 let failures: unknown[];
 let busy: number;
-let explains: boolean;
 /** Stores a delivery. */
 let store: () => Promise<void>;
 
 beforeEach(async () => {
-  [deliveries, failures, busy, explains, store] = [[], [], 0, true, () => Promise.resolve()];
+  [deliveries, failures, busy, store] = [[], [], 0, () => Promise.resolve()];
   receiver = await startTestReceiver(SECRET, {
-    explains: () => explains,
     onDelivery: async (delivery) => {
       await store();
       deliveries.push(delivery);
@@ -72,24 +69,4 @@ it('responds with 500 to a delivery that could not be stored, which is not a dup
   expect([await deliver(), await deliver()]).toEqual([200, 200]);
   expect(deliveries).toMatchObject([{ duplicate: false }, { duplicate: true }]);
   expect(failures).toEqual([full]);
-});
-
-it('treats a repeat as the first if the first could not be stored in the meantime', async () => {
-  const storing: { done: () => void; failed: (error: Error) => void }[] = [];
-  store = () => new Promise((done, failed) => storing.push({ done, failed }));
-  const answers = [deliver(), deliver(), deliver()];
-  await eventually(() => expect(storing).toHaveLength(1));
-  storing[0]?.failed(new Error('the disk is full'));
-  await eventually(() => expect(storing).toHaveLength(2));
-  storing[1]?.done();
-  await eventually(() => expect(storing).toHaveLength(3));
-  storing[2]?.done();
-  expect((await Promise.all(answers)).toSorted()).toEqual([200, 200, 500]);
-  expect(deliveries.map(({ duplicate }) => duplicate)).toEqual([false, true]);
-});
-
-it('explains a signature only if the refusal is recorded', async () => {
-  const reserialized = signed(JSON.stringify({ a: 1 }), SECRET);
-  for (explains of [true, false]) expect(await post(receiver.url, '{ "a": 1 }', reserialized)).toBe(401);
-  expect(deliveries.map(({ reason }) => reason)).toEqual([expect.stringMatching(/serialized/), MISMATCH]);
 });

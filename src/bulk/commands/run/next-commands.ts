@@ -49,11 +49,9 @@ function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Ter
       ['Send the drafts', writing(terminal, 'envelopes', 'send', '--run', id)],
       ['Cancel them', takeBack],
     ];
-  const into = file === 'stdin' ? [] : ['--into', file];
-  return [
-    status,
-    ['Into a spreadsheet', command('bulk', 'export', id, ...into, '-o', 'status.csv')],
-    ['Who is late', command('late', '--run', id)],
-    ['Take back', takeBack],
-  ];
+  const results: Pairs[number] =
+    file === 'stdin'
+      ? ['Export the results', command('bulk', 'export', id, '-o', 'status.csv')]
+      : ['Add the results to your file', command('bulk', 'export', id, '--into', file, '-o', 'status.csv')];
+  return [status, results, ['Who is late', command('late', '--run', id)], ['Cancel them', takeBack]];
 }

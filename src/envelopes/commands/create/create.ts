@@ -16,7 +16,7 @@ export default class EnvelopesCreate extends EsignCommand {
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c',
     "<%= config.bin %> envelopes create --template tmpl_lease --signer 'Ada Lovelace <ada@example.com>;role=Tenant' --signer 'Bo Li <bo@example.com>;role=Landlord' --send",
     '<%= config.bin %> envelopes create --template tmpl_nda --signers-file signers.csv --metadata deal=4711 --request-id deal-4711',
-    'ID=$(<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c -q)',
+    '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --send -q',
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run',
   ];
   static override flags = createFlags;

@@ -125,8 +125,8 @@ export function renderReplaced(
   const people = (made.signers ?? []).map(nameOf);
   const isDraft = made.status === 'DRAFT';
   const head = isDraft
-    ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
-    : `Replaced ${safeLine(old.id)} (${shown(was)}) with ${terminal.style('bold', id)}: ${shown(is)}`;
+    ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}):\n  ${shown(is)}`
+    : `Replaced ${safeLine(old.id)} (${shown(was)}) with\n  ${terminal.style('bold', id)}: ${shown(is)}`;
   const next = isDraft
     ? `Cancel the original and send the draft:  ${rebuildCommand(session.words, { own: ['--draft'] })}`
     : `Watch it:  ${command('envelopes', 'watch', made.id)}`;

@@ -92,5 +92,6 @@ async function* wakeups({ session: { clock } }: Context, signal: AbortSignal): A
 }
 
 function titleOf(ids: readonly string[], until: readonly string[]): string {
-  return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
+  const statuses = until.join(' or ');
+  return `Waiting for ${ids.length > 1 ? `${counted(ids.length, 'envelope')} to be ${statuses}` : statuses}`;
 }

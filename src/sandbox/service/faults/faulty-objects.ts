@@ -4,7 +4,6 @@ import type { Faults, ObjectPlan } from './faults.ts';
 
 interface DelayedObject {
   body: Uint8Array;
-  contentType: string;
   /** The number of further reads that find nothing. */
   reads: number;
   /** Aborting it puts the object into the bucket immediately. */
@@ -37,14 +36,14 @@ export class FaultyObjects implements ObjectWriter {
     });
   }
 
-  async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+  async put(key: string, body: Uint8Array): Promise<void> {
     const plan = this.#facts.faults.forObject(key);
-    if (plan === undefined) return this.#put(key, body, contentType);
+    if (plan === undefined) return this.#put(key, body);
     const come = new AbortController();
     const arrival = this.#arrive(key, plan, come.signal).finally(() => this.#arrivals.delete(arrival));
     this.#arrivals.add(arrival);
     const reads = plan.reads ?? Number.POSITIVE_INFINITY;
-    this.#late.set(key, { body, contentType, reads, come, arrival });
+    this.#late.set(key, { body, reads, come, arrival });
   }
 
   /** Returns an object. The service itself always finds its own objects, even delayed ones. */
@@ -91,14 +90,14 @@ export class FaultyObjects implements ObjectWriter {
     else await this.#facts.clock.sleep(ms, signal).catch(() => undefined);
     const late = this.#late.get(key);
     if (!late) return;
-    await this.#put(key, late.body, late.contentType).catch(() => undefined);
+    await this.#put(key, late.body).catch(() => undefined);
     this.#late.delete(key);
   }
 
-  async #put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+  async #put(key: string, body: Uint8Array): Promise<void> {
     const isSealed = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('/ByteRange');
     const how = isSealed ? this.#facts.faults.forDocument(key) : undefined;
     const stored = how === undefined ? body : await this.#facts.documents.tampered(body, how);
-    await this.#objects.put(key, stored, contentType);
+    await this.#objects.put(key, stored);
   }
 }
