@@ -25,6 +25,9 @@ function flagOrWord(word: string): string {
   return value === undefined ? flag : `${flag}=${shellWord(value)}`;
 }
 
+/** The character that continues a command on the next line. */
+export const LINE_CONTINUATION = process.platform === 'win32' ? '`' : '\\';
+
 /** Quotes a word for PowerShell on Windows and for a POSIX shell elsewhere. The result is safe to show on a terminal. */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (word === '-' || (PLAIN.test(word) && !word.startsWith('-'))) return word;
