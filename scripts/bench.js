@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
-// Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE]
-// --quick uses small numbers, to check that everything works.
+// Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
+// --quick uses small numbers, to check that everything works. --write writes the table into docs/contributing/benchmarks.md.
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
@@ -29,7 +29,7 @@ const quick = process.argv.includes('--quick');
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 await ensureBuilt();
-const { printRows } = await import('../test/bench/measure.js');
+const { printRows, tableOf } = await import('../test/bench/measure.js');
 const began = Date.now();
 const parts = Object.keys(PARTS).filter((name) => (word('only') ?? name) === name);
 const rows = [];
@@ -44,9 +44,16 @@ for (const [at, name] of parts.entries()) {
   printRows(some);
   rows.push(...some);
 }
-printRows(rows.flatMap(({ growth = [] }) => growth).map(growthRow));
+const growth = rows.flatMap(({ growth = [] }) => growth).map(growthRow);
+printRows(growth);
 process.stderr.write(`Total: ${((Date.now() - began) / 60_000).toFixed(1)} minutes.\n`);
 const machine = `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'an unknown kind'}`;
+if (process.argv.includes('--write')) {
+  const page = 'docs/contributing/benchmarks.md';
+  const heading = '## Results\n';
+  const [before] = (await readFile(page, 'utf8')).split(heading);
+  await writeFile(page, `${before}${heading}\n${machine}.\n\n${tableOf([...rows, ...growth])}`);
+}
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 /** Returns the cost of one item for 10 and 100 times as many, relative to the smallest run, as a row: 1.2 ×, 0.05 ×. */
 function growthRow({ what, unit, costs }) {

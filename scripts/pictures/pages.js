@@ -24,8 +24,9 @@ export function reportPicture(shell) {
   return withPage({ width: 1000, height: 1150 }, async (page) => {
     await shell.esign`report --html report.html`;
     await page.goto(`file://${join(shell.home, 'report')}.html`);
-    const { y } = await page.getByRole('heading', { name: 'Time to complete' }).boundingBox();
-    await page.screenshot({ path: join(FOLDER, 'report.png'), clip: { x: 0, y: 0, width: 1000, height: y } });
+    const { y, height } = await page.locator('svg').boundingBox();
+    const clip = { x: 0, y: 0, width: 1000, height: y + height };
+    await page.screenshot({ path: join(FOLDER, 'report.png'), clip });
   });
 }
 

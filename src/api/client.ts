@@ -116,26 +116,19 @@ const BASE_MS = 250;
 const RETRY_DELAY: BackOff = { firstMs: BASE_MS, longestMs: 8_000 };
 /** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
 const RESET_MARGIN_MS = 250;
-/** The number of retries that a run may use, and how many each success adds. The limit keeps retries from making an outage worse. */
-const RETRY_BUDGET = 100;
-const RETRIES_PER_SUCCESS = 1;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
  * the request was never sent or was refused with 429. create-once.ts and write-outcome.ts handle the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
-  let budget = RETRY_BUDGET;
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const response = await send(request);
-        budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
-        return response;
+        return await send(request);
       } catch (error) {
         const ms = waitBeforeRetry(request, error, attempt, options);
-        if (ms === undefined || budget < 1 || !(error instanceof Error)) throw error;
-        budget--;
+        if (ms === undefined || !(error instanceof Error)) throw error;
         options.onWait?.({ ms, error });
         request.onNothingDone?.();
         await options.clock.sleep(ms, request.signal);

@@ -12,11 +12,11 @@ export interface Connections {
 }
 
 /**
- * Returns connections to an address, using HTTPS_PROXY, HTTP_PROXY, and NO_PROXY, unless `isDirect`.
+ * Returns connections to an address, using HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.
  * @throws UsageError for an invalid proxy.
  */
-export function createConnections(target: URL, timeoutMs: number, isDirect = false): Connections {
-  const proxy = isDirect ? undefined : proxyFor(process.env, target);
+export function createConnections(target: URL, timeoutMs: number): Connections {
+  const proxy = proxyFor(process.env, target);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const direct = { connect: directConnector(timeoutMs), ...limits };
   if (proxy === undefined) return { proxy, dispatcher: createAgent(direct) };

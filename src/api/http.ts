@@ -10,7 +10,7 @@ import { type HttpResponse, interpret, type RawResponse, readText } from './resp
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface HttpRequest {
   method: Method;
@@ -58,8 +58,6 @@ export interface HttpOptions {
   userAgent: string;
   clock: Clock;
   dispatcher?: HttpAgent | undefined;
-  /** Uses no proxy, for a service in this process. */
-  isDirect?: boolean | undefined;
   /** Updated with the time of every response. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
@@ -83,7 +81,7 @@ export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
     options.dispatcher === undefined
-      ? createConnections(new URL(options.baseUrl), options.timeoutMs, options.isDirect)
+      ? createConnections(new URL(options.baseUrl), options.timeoutMs)
       : { dispatcher: options.dispatcher, proxy: undefined };
   return async (request) => {
     const url = addressOf(options.baseUrl, request);
@@ -177,7 +175,7 @@ async function exchange(
 
 /** Returns true for methods that change nothing. */
 export function isRead(method: Method): boolean {
-  return method === 'GET' || method === 'HEAD';
+  return method === 'GET';
 }
 
 function addressOf(baseUrl: string, request: HttpRequest): string {

@@ -9,9 +9,8 @@ export interface PageRequest {
   path: string;
   query?: Readonly<Record<string, string>>;
   /** 1 to 100 (API document, Pagination parameters). */
-  pageSize?: number | string | undefined;
+  pageSize?: number | undefined;
   signal?: AbortSignal | undefined;
-  onResponse?: ((response: RawResponse) => void) | undefined;
   /** Called with the total number of items of each page that has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
@@ -37,7 +36,6 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
   let text = '';
   const onResponse = (response: RawResponse) => {
     text = response.text;
-    request.onResponse?.(response);
   };
   const { path, signal } = request;
   const response = await send({ method: 'GET', path, query, signal, onResponse });
@@ -62,7 +60,7 @@ export interface WalkedPage {
 const MAX_RETURNS = 1_000;
 
 /**
- * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
+ * Yields every page of a list. If items are added in the meantime, pages shift and an item can appear
  * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at
  * the last page by the service's count, an empty page, or a page without new items.
  *
@@ -74,7 +72,6 @@ const MAX_RETURNS = 1_000;
 export async function* eachPage(
   send: SendRequest,
   request: PageRequest,
-  { from = 1 }: { from?: number } = {},
 ): AsyncGenerator<WalkedPage, void, undefined> {
   const seen = new Set<string>();
   let before = '';
@@ -84,12 +81,12 @@ export async function* eachPage(
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
   const pagesBack = shrinkage();
-  let page = await readPage(send, request, from);
-  for (let number = from; ; page = await readPage(send, request, ++number)) {
+  let page = await readPage(send, request, 1);
+  for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
     const back = pagesBack(page);
-    if (back > 0) number = Math.max(from, number - back) - 1;
+    if (back > 0) number = Math.max(1, number - back) - 1;
     else if (isLast(page, number, fresh.length > 0, request)) break;
   }
   for (let number = 1; request.isThorough; number++) {

@@ -2,7 +2,7 @@ import { ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.
 import { isAmbiguous, isNotFound } from '../kernel/request-failures.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import type { Method, SendRequest } from './http.ts';
+import { isRead, type Method, type SendRequest } from './http.ts';
 import { ROUTES } from './no-api.ts';
 import { type ApiPage, eachPage } from './pages.ts';
 import type { RawResponse } from './response.ts';
@@ -16,10 +16,8 @@ export interface RawCall {
   /** JSON text to send as is. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
-  onResponse?: ((response: RawResponse) => void) | undefined;
 }
 
-// HEAD is missing because its refusals have no body, so the API's can't be distinguished from those of a proxy.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const EXAMPLE = 'Use a path relative to the base URL, such as /esign/envelopes.';
 
@@ -28,11 +26,6 @@ export function callMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return method;
   throw new UsageError(`Unknown method "${word}".`, { hint: `The methods are ${METHODS.join(', ')}.` });
-}
-
-/** Returns true for calls that may change something. */
-export function isWrite(method: Method): boolean {
-  return method !== 'GET';
 }
 
 /**
@@ -85,7 +78,6 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
   let text = '';
   const onResponse = (response: RawResponse) => {
     text = response.text;
-    call.onResponse?.(response);
   };
   const { method, bodyText, signal } = call;
   try {
@@ -93,7 +85,7 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
     return text;
   } catch (error) {
     if (isNotFound(error)) throw withRouteHint(error, call);
-    throw isWrite(method) ? asUnknownOutcome(error, call) : error;
+    throw isRead(method) ? error : asUnknownOutcome(error, call);
   }
 }
 
@@ -102,7 +94,7 @@ function withRouteHint(error: ServiceError, call: RawCall): ServiceError {
   const target = callTarget(call);
   if (target.startsWith(ROUTES)) return error;
   const likely = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
-  const hint = isWrite(call.method) ? `Routes begin with ${ROUTES}.` : `Did you mean \`${likely}\`?`;
+  const hint = isRead(call.method) ? `Did you mean \`${likely}\`?` : `Routes begin with ${ROUTES}.`;
   return new ServiceError(error.code, error.message, { status: error.status, details: error.details, hint });
 }
 
@@ -114,38 +106,25 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
   });
 }
 
-/**
- * Yields every item of a list as JSON text, page after page, starting with the page in the query or the first one. Items with
- * an ID are yielded only once (`eachPage`).
- */
+/** Yields every item of a list as JSON text, page after page. Items with an ID are yielded only once (`eachPage`). */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
-  const { signal, onResponse } = call;
-  const { path, from, pageSize } = splitPaging(call);
-  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onResponse }, { from })) {
+  const { signal } = call;
+  for await (const { page, fresh } of eachPage(send, { path: withoutPaging(callTarget(call)), signal })) {
     const texts = textsOf(page);
     yield* fresh.flatMap((index) => texts[index] ?? []);
   }
 }
 
-/** Splits the address of a call into the path without paging parameters, the first page, and the page size as given. */
-function splitPaging(call: RawCall): { path: string; from: number; pageSize: string | undefined } {
-  const [path = '', ...rest] = callTarget(call).split('?');
+function withoutPaging(target: string): string {
+  const [path = '', ...rest] = target.split('?');
   const query = new URLSearchParams(rest.join('?'));
-  const [from, pageSize] = [firstPage(query.get('page') ?? '1'), query.get('pageSize') ?? undefined];
   query.delete('page');
   query.delete('pageSize');
-  return { path: query.size === 0 ? path : `${path}?${query.toString()}`, from, pageSize };
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 /** Returns the texts of the items as sent. If they can't be found in the text, serializes the parsed items instead. */
 function textsOf({ items, text }: ApiPage): string[] {
   const texts = itemTexts(text, 'data');
   return texts.length === items.length ? texts : items.map((item) => JSON.stringify(item));
-}
-
-function firstPage(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`The page "${text}" is not a positive whole number.`, {
-    hint: 'Leave it out to fetch all pages.',
-  });
 }

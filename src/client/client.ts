@@ -7,7 +7,7 @@ import { createEnvelope } from '../envelopes/create-once.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/write-outcome.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
-import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';
+import { kindOf } from '../kernel/options.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
@@ -15,7 +15,6 @@ import { recordingGate } from '../log/recording-gate.ts';
 import { ProcessMemory, type WriteMemory } from '../log/write-memory.ts';
 import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
-import { callOptions, checkNewEnvelope, listOptions, usableUserAgent } from './checks.ts';
 import type {
   CreateOutcome,
   Envelope,
@@ -125,21 +124,6 @@ export interface Esign {
   envelopes: EsignEnvelopes;
 }
 
-/** Node fires longer timers immediately. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-const OPTION_NAMES = {
-  baseUrl: true,
-  apiKey: true,
-  timeoutMs: true,
-  retries: true,
-  maxWaitMs: true,
-  onWait: true,
-  userAgent: true,
-  insecureHttp: true,
-  stateDir: true,
-} as const satisfies OptionNames<EsignOptions>;
-
 /**
  * Creates a client for one key at one base URL. It handles retries, waits, and lost responses as the command line does.
  * It reads neither profiles nor environment variables, except for HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.
@@ -152,16 +136,9 @@ const OPTION_NAMES = {
  * // After a crash, the same call finds the envelope instead of creating another one.
  * if (made.kind === 'unknown') console.error(made.error.message);
  * ```
- * @throws UsageError if an option can't be used.
+ * @throws UsageError if the base URL or the key is missing or not valid.
  */
 export function createClient(options: EsignOptions): Esign {
-  checkOptionNames('createClient', options, OPTION_NAMES);
-  checkNumber('timeoutMs', options.timeoutMs, { min: 1, max: MAX_TIMER_MS });
-  checkNumber('retries', options.retries, { min: 0 });
-  checkNumber('maxWaitMs', options.maxWaitMs, { min: 0 });
-  checkType('onWait', options.onWait, 'function');
-  checkType('insecureHttp', options.insecureHttp, 'boolean');
-  checkType('stateDir', options.stateDir, 'string');
   const { stateDir } = options;
   const memory = stateDir === undefined ? memoryOfProcess : new LogFolder(logFolder(stateDir), systemClock);
   const baseUrl = normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp });
@@ -185,7 +162,7 @@ export function createClient(options: EsignOptions): Esign {
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
-    userAgent: usableUserAgent(options.userAgent),
+    userAgent: options.userAgent ?? 'esign-cli-client',
     clock: systemClock,
   });
   return { templates: templatesOf(client), envelopes: envelopesOf(client, memory) };
@@ -204,38 +181,29 @@ function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
 
 function templatesOf({ templates }: Client): EsignTemplates {
   return {
-    list: (options) => templates.list(listOptions(options)),
-    get: async (id, options) => templates.get(id, callOptions(options).signal),
+    list: (options) => templates.list(options),
+    get: (id, options) => templates.get(id, options?.signal),
   };
 }
 
 function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
   const { envelopes } = client;
   return {
-    list: (options) => envelopes.list(listOptions(options)),
-    async page(number, options) {
-      checkNumber('page', number, { min: 1, max: Number.MAX_SAFE_INTEGER, isRequired: true });
-      return envelopes.page(number, callOptions(options));
-    },
-    get: async (id, options) => envelopes.get(id, callOptions(options).signal),
-    async create(input, callerOptions) {
-      const { requestId: given, signal } = callOptions(callerOptions);
-      checkNewEnvelope(input);
+    list: (options) => envelopes.list(options),
+    page: (number, options) => envelopes.page(number, options),
+    get: (id, options) => envelopes.get(id, options?.signal),
+    async create(input, { requestId: given, signal } = {}) {
       const requestId = given ?? newRequestId();
       const options = { memory, rerun: given !== undefined, signal };
-      return {
-        ...(await outcomeOf(createEnvelope(client, createBody(input, requestId), options))),
-        requestId,
-      };
+      const outcome = await outcomeOf(createEnvelope(client, createBody(input, requestId), options));
+      return { ...outcome, requestId };
     },
-    send: async (id, options) => outcomeOf(sendEnvelope(client, id, callOptions(options).signal)),
-    async cancel(id, options) {
-      const { reason, signal } = callOptions(options);
-      return outcomeOf(cancelEnvelope(client, id, reason, signal));
-    },
-    async remind(id, options) {
-      const { signer, signal } = callOptions(options);
-      if (signer !== undefined) checkType('signer', signer, 'string', { isRequired: true });
+    send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),
+    cancel: (id, { reason, signal } = {}) => outcomeOf(cancelEnvelope(client, id, reason, signal)),
+    async remind(id, { signer, signal } = {}) {
+      // It is usually a variable that isn't set, and without a signer, everyone is reminded.
+      if (signer === '')
+        throw new UsageError('The signer is an empty string.', { hint: 'Leave it out to remind everyone.' });
       return outcomeOf(remindEnvelope(client, id, signer, { signal }));
     },
   };

@@ -1,8 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { systemClock } from '../kernel/clock.ts';
-import { DAY_MS } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { exemptLoopback } from '../kernel/network/proxy.ts';
@@ -22,11 +20,8 @@ export interface CommandLine {
 }
 
 export interface Running {
-  /**
-   * Returns the next JSON line of its stdout; undefined after the timeout. Without a timeout, it waits as long as the
-   * command runs, because machines can be slow. Rejects if the command has exited.
-   */
-  line(timeoutMs?: number): Promise<unknown>;
+  /** Returns the next JSON line of its stdout. Rejects if the command has exited. */
+  line(): Promise<unknown>;
   /** Resolves with the exit code when the command exits by itself. */
   ended(): Promise<number>;
   /** Stops the command and waits until it has exited. */
@@ -86,40 +81,23 @@ function running(child: ChildProcessWithoutNullStreams, words: Words, signal: Ab
   const exit = exitOf(child);
   const stderr = text(child.stderr);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  let pending: Promise<IteratorResult<string>> | undefined;
+  const end = () => child.stdin.end();
+  signal.addEventListener('abort', end, { once: true });
   return {
-    async line(timeoutMs) {
-      // A read that timed out is kept, so that its line isn't lost.
-      pending ??= lines.next();
-      const next = await unlessOver(pending, timeoutMs, signal);
-      if (next === undefined) return undefined;
-      pending = undefined;
-      if (next.done) throw failed(words, await stderr);
-      return parseJson(next.value);
+    async line() {
+      const next = await lines.next();
+      if (!next.done) return parseJson(next.value);
+      signal.throwIfAborted();
+      throw failed(words, await stderr);
     },
     ended: () => exit,
     async stop() {
       // Closes stdin instead of sending a signal, which on Windows would end the child before it can delete its folder.
-      child.stdin.end();
+      end();
       const late = setTimeout(() => child.kill(), STOP_TIMEOUT_MS);
       await exit.finally(() => clearTimeout(late));
     },
   };
-}
-
-/** Returns undefined after the timeout. Rejects when the signal aborts. */
-async function unlessOver<T>(
-  promise: Promise<T>,
-  timeoutMs: number | undefined,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const settled = new AbortController();
-  const over = systemClock.sleep(timeoutMs ?? DAY_MS, AbortSignal.any([signal, settled.signal]));
-  try {
-    return await Promise.race([promise, over.then(() => undefined)]);
-  } finally {
-    settled.abort();
-  }
 }
 
 function exitOf(child: ChildProcessWithoutNullStreams): Promise<number> {

@@ -154,12 +154,12 @@ export async function planFor(
     envelope ??= await readIfAllowed(id, client, signal);
     return { id, envelope, ...(await plan({ ...envelope, id })) };
   } catch (error) {
-    if (!(error instanceof EsignError) || concernsAll(error)) throw error;
+    if (!(error instanceof EsignError) || failsEveryEnvelope(error)) throw error;
     return { id, envelope, kind: 'refuse', error };
   }
 }
 
-function concernsAll(error: EsignError): boolean {
+function failsEveryEnvelope(error: EsignError): boolean {
   if (error instanceof NetworkError || error instanceof NoApiError) return true;
   return error instanceof ServiceError && error.status === 401;
 }

@@ -140,12 +140,11 @@ export async function scanDays<T>(
   }
 }
 
-/** Deletes the days before the day of a time (ms) and returns their number. */
-export async function removeOldDays(folder: string, before: number): Promise<number> {
+/** Deletes the days before the day of a time (ms). */
+export async function removeOldDays(folder: string, before: number): Promise<void> {
   const last = dayOf(before);
   const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name < last);
   for (const day of days) await rm(join(folder, day), { recursive: true, force: true });
-  return days.length;
 }
 
 /** Returns the name of the day of a time (ms). */

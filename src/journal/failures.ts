@@ -1,15 +1,10 @@
 import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 
-/** Returns the error for a journal that can't be opened or replaced. */
+/** Returns the error for a journal that can't be opened. A full disk is not a usage error. */
 export function notWritable(path: string, error: unknown): JournalError | UsageError {
-  return notRecorded(`Can't write the journal ${path}`, error);
-}
-
-/** Returns the error for a write that is not sent because it can't be recorded. A full disk is not a usage error. */
-function notRecorded(what: string, error: unknown): JournalError | UsageError {
   const Kind = isFullDisk(error) ? JournalError : UsageError;
-  return new Kind(`${what}: ${diskReason(error)}.`, {
+  return new Kind(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
     hint: 'Nothing is sent unless it can be recorded. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
   });

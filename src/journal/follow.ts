@@ -46,12 +46,8 @@ async function* newEntries<T>(
   format: JournalFormat<T>,
   ends: Map<string, number>,
 ): AsyncGenerator<T, void, undefined> {
-  const size = await sizeOf(path);
-  const known = ends.get(path) ?? 0;
-  // A file that was deleted is started again.
-  const from = size < known ? 0 : known;
-  ends.set(path, from);
-  if (size <= from) return;
+  const from = ends.get(path) ?? 0;
+  if ((await sizeOf(path)) <= from) return;
   for await (const { bytes, end } of linesOf(path, from)) {
     ends.set(path, end);
     const entry = format.read(readLine(bytes));

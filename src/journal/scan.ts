@@ -16,8 +16,6 @@ export interface JournalReading<T> {
   format: JournalFormat<T>;
   /** Whether a damaged line inside the file is an error or is skipped and counted. Default: refuse. */
   damaged?: 'refuse' | 'skip';
-  /** Called for each damaged line that is skipped, before the next entry. */
-  onSkipped?: () => void;
 }
 
 /** What reading a journal found in addition to its entries. */
@@ -46,20 +44,19 @@ export function headerOf({ kind, version }: JournalFormat<unknown>): object {
 export async function scan<T>(
   reading: JournalReading<T>,
   take: (entry: T, span: Span) => void,
-  from = 0,
 ): Promise<JournalState> {
   const { path, format } = reading;
-  const state = { size: from, skipped: 0 };
+  const state = { size: 0, skipped: 0 };
   let bad: number | undefined;
   let number = 0;
-  let start = from;
-  await eachLine(path, from, ({ bytes, end }) => {
+  let start = 0;
+  await eachLine(path, 0, ({ bytes, end }) => {
     number++;
     // The last line may be incomplete. An invalid line is damage only if others follow it.
     if (bad !== undefined) state.skipped += skipLine(bad, reading);
     bad = undefined;
     const value = readLine(bytes);
-    if (number === 1 && from === 0) state.skipped += acceptHeader(value, reading);
+    if (number === 1) state.skipped += acceptHeader(value, reading);
     else {
       const entry = format.read(value);
       if (entry === undefined) bad = number;
@@ -72,10 +69,7 @@ export async function scan<T>(
 }
 
 function skipLine(line: number, reading: JournalReading<unknown>): number {
-  if (reading.damaged === 'skip') {
-    reading.onSkipped?.();
-    return 1;
-  }
+  if (reading.damaged === 'skip') return 1;
   throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left unchanged.`, {
     hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it out of the way.',
   });

@@ -152,9 +152,9 @@ function fitColumns<T>(
   room: number,
 ): Fitted<T>[] {
   const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
-  if (excessOf(all, room) <= 0) return all;
+  if (excessWidth(all, room) <= 0) return all;
   const distinct = hideEqualColumns(all, cells, room);
-  while (distinct.at(-1)?.column.extra && excessOf(distinct, room) > 0) distinct.pop();
+  while (distinct.at(-1)?.column.extra && excessWidth(distinct, room) > 0) distinct.pop();
   for (let count = distinct.length; count > 1; count--) {
     const widths = fitWidths(distinct.slice(0, count), room);
     if (widths !== undefined) return widths;
@@ -173,7 +173,7 @@ function hideEqualColumns<T>(
     ({ column, index, width }) => !column.fixed && width > MIN_COLUMN_WIDTH && isSame(cells, index),
   );
   for (const one of same.sort((a, b) => b.width - a.width)) {
-    if (excessOf(left, room) > 0) left = left.filter((other) => other !== one);
+    if (excessWidth(left, room) > 0) left = left.filter((other) => other !== one);
   }
   return left;
 }
@@ -190,7 +190,7 @@ function naturalWidth<T>(column: TableColumn<T>, cells: readonly string[][], ind
   );
 }
 
-function excessOf(columns: readonly { width: number }[], room: number): number {
+function excessWidth(columns: readonly { width: number }[], room: number): number {
   return columns.reduce((sum, one) => sum + one.width, 0) + GAP * (columns.length - 1) - room;
 }
 
@@ -198,7 +198,7 @@ function excessOf(columns: readonly { width: number }[], room: number): number {
 function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] | undefined {
   const fitted = columns.map((one) => ({ ...one }));
   const leastOf = ({ column }: Fitted<T>) => column.least ?? MIN_COLUMN_WIDTH;
-  for (let excess = excessOf(fitted, room); excess > 0; excess = excessOf(fitted, room)) {
+  for (let excess = excessWidth(fitted, room); excess > 0; excess = excessWidth(fitted, room)) {
     const [widest, next] = fitted
       .filter((one) => !one.column.fixed && one.width > leastOf(one))
       .sort((a, b) => b.width - a.width);

@@ -19,21 +19,11 @@ export interface StatisticsReport extends Figures {
   groups: GroupFigures[];
 }
 
-/** The numbers of envelopes sent and completed in an ISO week. */
+/** The numbers of envelopes sent and completed in an ISO week, for the chart of a report. */
 export interface WeekFigures {
   week: string;
   sent: number;
   completed: number;
-}
-
-/** Additional data for the charts of a report. */
-export interface ReportDetails {
-  /** Without gaps, earliest first. */
-  weeks: WeekFigures[];
-  /** In ms, ascending. */
-  timesToComplete: Float64Array;
-  /** The time that each open envelope has been open, in ms, ascending. */
-  openAges: Float64Array;
 }
 
 export interface ReportOptions {
@@ -51,23 +41,21 @@ export interface ReportOptions {
 export async function measure(
   { envelopes, isSelected }: AccountEnvelopes,
   { since, until, now, by }: ReportOptions,
-): Promise<{ report: StatisticsReport; details: ReportDetails }> {
+): Promise<{ report: StatisticsReport; weeks: WeekFigures[] }> {
   const attention = new AttentionList(now);
   const late = new LateTurns({ now });
   const total = new EnvelopeTally(now);
   const groups = new Groups(now, by);
   const weeks = new Weeks();
-  const openAges: number[] = [];
   for await (const envelope of envelopes) {
     const turns = turnsOf(envelope);
     const isOne = isSelected(envelope);
     late.add(envelope, turns, isOne);
     attention.add(envelope, isOne);
     if (!isOne || !wasSent(envelope) || !isCreatedWithin(envelope, since, until)) continue;
-    const outcome = total.addEnvelope(envelope, turns);
+    total.addEnvelope(envelope, turns);
     groups.add(envelope, turns);
     weeks.add(envelope);
-    if (outcome === 'open') openAges.push(now - timeOf(envelope.sentAt));
   }
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
@@ -78,11 +66,7 @@ export async function measure(
       ...total.figures(),
       groups: groups.figures(),
     },
-    details: {
-      weeks: weeks.list(),
-      timesToComplete: total.timesToComplete(),
-      openAges: Float64Array.from(openAges.filter((age) => age >= 0)).sort(),
-    },
+    weeks: weeks.list(),
   };
 }
 
@@ -152,6 +136,7 @@ class Weeks {
     this.#count(timeOf(completedAt), 'completed');
   }
 
+  /** Returns the weeks without gaps, earliest first. */
   list(): WeekFigures[] {
     const weeks: WeekFigures[] = [];
     for (let at = this.#first; at < this.#last + WEEK_MS; at += WEEK_MS) {

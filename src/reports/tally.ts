@@ -55,8 +55,8 @@ export class EnvelopeTally {
     this.#month = monthOf(now);
   }
 
-  /** Adds an envelope that was sent, and returns its outcome. */
-  addEnvelope(envelope: Envelope, turns: readonly Turn[]): Outcome {
+  /** Adds an envelope that was sent. */
+  addEnvelope(envelope: Envelope, turns: readonly Turn[]): void {
     const outcome = OUTCOMES.get(envelope.status ?? '') ?? 'open';
     const sentAt = timeOf(envelope.sentAt);
     this.#count(outcome, sentAt);
@@ -64,7 +64,6 @@ export class EnvelopeTally {
     if (tookMs >= 0) this.#toComplete.push(tookMs);
     for (const turn of turns) this.#addDuration(turn);
     for (const signer of envelope.signers ?? []) this.#addReason(signer);
-    return outcome;
   }
 
   /** Adds a turn as if it were an envelope. A turn without a signature or a decline gets the outcome of its envelope. */
@@ -83,18 +82,13 @@ export class EnvelopeTally {
       sent: this.#sent,
       ...this.#outcomes,
       completionRate: ended === 0 ? null : completed / ended,
-      toComplete: spreadOf(this.timesToComplete()),
-      turn: spreadOf(Float64Array.from(this.#turns).sort()),
+      toComplete: spreadOf(this.#toComplete),
+      turn: spreadOf(this.#turns),
       declineReasons: [...this.#reasons]
         .map(([reason, count]) => ({ reason, count }))
         .sort((a, b) => b.count - a.count || ((a.reason ?? '') < (b.reason ?? '') ? -1 : 1)),
       sentThisMonth: this.#sentThisMonth,
     };
-  }
-
-  /** Returns the times to completion in ms, ascending. */
-  timesToComplete(): Float64Array {
-    return Float64Array.from(this.#toComplete).sort();
   }
 
   #count(outcome: Outcome, at: number): void {
@@ -121,7 +115,8 @@ function outcomeOf({ state }: Turn, { status }: Envelope): Outcome {
   return OUTCOMES.get(status ?? '') ?? 'open';
 }
 
-function spreadOf(sorted: Float64Array): Spread {
+function spreadOf(durations: readonly number[]): Spread {
+  const sorted = Float64Array.from(durations).sort();
   return {
     samples: sorted.length,
     medianMs: percentile(sorted, 50),

@@ -15,7 +15,7 @@ import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodies, oneOf, parseBody } from './service/base/validation.ts';
+import { bodies, checked, oneOf } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -179,14 +179,9 @@ const filters = {
  * @throws UsageError naming the method and each wrong field.
  */
 function readArgument<T>(method: string, schema: z.ZodType<T>, given: unknown = {}): T {
-  checkObject(method, given);
-  try {
-    return parseBody(schema, given);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const message = withDetails(`The argument of ${method} is not valid`, error);
-    throw new UsageError(message, { cause: error });
-  }
+  const result = checked(schema, given);
+  if ('data' in result) return result.data;
+  throw new UsageError(withDetails(`The argument of ${method} is not valid`, result.details));
 }
 
 type Actions = Omit<
@@ -235,16 +230,8 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
         }
       }),
     faults: (wanted) => call(() => control.faults(wanted)),
-    snapshot: (name) =>
-      call(async () => {
-        checkType('name', name, 'string');
-        return control.saveSnapshot(name);
-      }),
-    restore: (name) =>
-      call(async () => {
-        checkType('name', name, 'string');
-        await control.restoreSnapshot(name);
-      }),
+    snapshot: (name) => call(() => control.saveSnapshot(name)),
+    restore: (name) => call(() => control.restoreSnapshot(name)),
     reset: () => call(() => control.reset()),
   };
 }
@@ -278,10 +265,10 @@ function closedError(cause?: unknown): SandboxError {
 function asSandboxError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, status, details } = error;
-  return new SandboxError(code, withDetails(error.message, error), { status, details, cause: error });
+  return new SandboxError(code, withDetails(error.message, details), { status, details, cause: error });
 }
 
-function withDetails(message: string, { details = {} }: ApiError): string {
+function withDetails(message: string, details: ErrorDetails = {}): string {
   const fields = Object.entries(details).map(([field, texts]) => `${field}: ${texts.join('; ')}`);
   return [message, ...fields].join('. ');
 }

@@ -126,11 +126,8 @@ export interface ObjectWriter {
   get(key: string): Promise<Uint8Array | null>;
   /** Deletes all objects, or those with the given keys. */
   clear(keys?: readonly string[]): Promise<void>;
-  /**
-   * Calls `listener` for each read by other clients of a key without an object, before the response. The listener returns true if the
-   * object exists now.
-   */
-  onMiss(listener: (key: string) => Promise<boolean>): void;
+  /** Calls `listener` before each read by another client, which finds nothing if the listener returns false. */
+  onRead(listener: (key: string) => Promise<boolean>): void;
 }
 
 /** The data from which documents are drawn. */

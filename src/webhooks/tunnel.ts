@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { type Clock, waitAtMost } from '../kernel/clock.ts';
-import { type ErrorDetails, NetworkError, UsageError } from '../kernel/errors.ts';
+import { NetworkError } from '../kernel/errors.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
-import { wordList } from '../kernel/text/word-list.ts';
 
 export interface Tunnel {
   /** The public URL at which webhooks are received. */
@@ -21,18 +20,15 @@ const GRACE_MS = 3_000;
 const OUTPUT_GRACE_MS = 500;
 const MAX_OUTPUT_CHARACTERS = 8_192;
 const MAX_OUTPUT_LINES = 5;
-/** Sites of other pages whose addresses tunnel programs print: terms, manuals, dashboards. */
-const ABOUT_PAGES: ReadonlySet<string> = new Set(
-  wordList(`cloudflare.com www.cloudflare.com developers.cloudflare.com dash.cloudflare.com ngrok.com
-    dashboard.ngrok.com localhost.run admin.localhost.run x.com twitter.com github.com`),
-);
+/** Dashboards whose addresses tunnel programs print. Other pages have a path. */
+const DASHBOARDS = ['dash.cloudflare.com', 'dashboard.ngrok.com', 'admin.localhost.run'];
 const HINT =
   'To test the command, run it yourself. Or run `esign listen`, and start the tunnel in another terminal.';
 
 /**
  * Starts the user's tunnel command and waits for an address in its output.
  * `{port}` and `{url}` in the line are replaced with the local port and URL.
- * @throws UsageError or NetworkError, with the output, if the command ends or prints no address.
+ * @throws NetworkError, with the output, if the command ends or prints no address.
  */
 export async function openTunnel(
   line: string,
@@ -92,7 +88,7 @@ class Output {
 export function findAddress(text: string, path: string): string | undefined {
   for (const [found] of text.matchAll(/https:\/\/[^\s"'<>|,;)\]}]+(?=[\s"'<>|,;)\]}])/g)) {
     const url = URL.canParse(found) ? new URL(found) : undefined;
-    if (url === undefined || url.search !== '' || ABOUT_PAGES.has(url.hostname)) continue;
+    if (url === undefined || url.search !== '' || DASHBOARDS.includes(url.hostname)) continue;
     if (url.pathname === '/' || url.pathname === path) return url.origin;
   }
   return undefined;
@@ -120,26 +116,14 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-function endedError({ code, signal, failure }: Exit, output: Output): Error {
+function endedError({ code, signal, failure }: Exit, output: Output): NetworkError {
   const how = failure?.message ?? `it exited with ${signal ?? code ?? 'an error'}`;
-  const message = `The tunnel stopped: ${how}.`;
-  const isUnknown = failure !== undefined || code === 126 || code === 127;
-  return isUnknown
-    ? new UsageError(message, { hint: HINT, details: detailsOf(output) })
-    : tunnelError(message, output);
+  return tunnelError(`The tunnel stopped: ${how}.`, output);
 }
 
 function tunnelError(message: string, output: Output): NetworkError {
-  return new NetworkError('NETWORK', message, {
-    maybeReceived: false,
-    hint: HINT,
-    details: detailsOf(output),
-  });
-}
-
-function detailsOf(output: Output): ErrorDetails {
-  const lines = output.lastLines();
-  return { output: lines.length === 0 ? ['none'] : lines };
+  const details = { output: output.lastLines() };
+  return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT, details });
 }
 
 /** Asks the command to exit, waits for it, and ends what is left of its process group. */

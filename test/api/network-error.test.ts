@@ -50,7 +50,7 @@ describe('an error of the network', () => {
     expect(networkError(error, { ...facts, ...more })).toMatchObject({ cause: error, ...expected });
   });
 
-  it('that was never sent stays so if the time limit passed at the same moment', () => {
+  it('is reported as never sent even if the time limit passes at the same moment', () => {
     expect(networkError(coded('ENOTFOUND'), { ...facts, timedOut: true })).toMatchObject({
       code: 'NETWORK',
       maybeReceived: false,

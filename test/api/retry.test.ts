@@ -46,8 +46,6 @@ describe('retries', () => {
     ['GET', broken],
     ['GET', gateway],
     ['GET', limited()],
-    ['HEAD', lost],
-    ['HEAD', broken],
     ['POST', refused],
     ['POST', limited()],
   ] as const)('repeat %s after: %s', async (method, error) => {
@@ -153,33 +151,5 @@ describe('retries', () => {
   it('report a wait that is too long instead of waiting', async () => {
     const error = limited(fakeClock().now() + 900_000);
     expect(await run('GET', [error])).toMatchObject({ outcome: error, calls: 1, slept: [] });
-  });
-});
-
-describe('the retry budget', () => {
-  const options = { random: () => 0.5, retries: 5, maxWaitMs: 60_000 };
-
-  it('ends retries in an outage, and is replenished by successes', async () => {
-    let [calls, down] = [0, true];
-    const reply = {
-      status: 200,
-      body: 'ok',
-      rate: { limit: 1, remaining: 1, resetAt: 1, retryAfterMs: undefined },
-    };
-    const send = withRetries(
-      () => {
-        calls++;
-        return down ? Promise.reject(lost) : Promise.resolve(reply);
-      },
-      { ...options, clock: fakeClock() },
-    );
-    const get = () => send({ method: 'GET', path: '/' }).catch(() => undefined);
-    for (let i = 0; i < 100; i++) await get();
-    expect(calls).toBe(100 + 100);
-    down = false;
-    for (let i = 0; i < 50; i++) await get();
-    [calls, down] = [0, true];
-    for (let i = 0; i < 100; i++) await get();
-    expect(calls).toBe(100 + 50);
   });
 });

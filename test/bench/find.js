@@ -61,7 +61,7 @@ async function figures(envelopes) {
         good: requests <= MOST_REQUESTS,
         note: 'one of them for the envelope shown',
       },
-      rowOf(`memory: find ${among}`, peaks, { unit: 'MB', asked: '< 200' }),
+      rowOf(`memory: find ${among}`, peaks, { unit: 'MB', asked: '< 250' }),
     ];
     return { table, cpu: median(seen.find.map(({ cpu }) => cpu)) };
   } finally {

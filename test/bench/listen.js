@@ -78,7 +78,7 @@ function rowsOf({ esign, ...others }, connections) {
   });
   const compared = Object.entries(others).map(([name, seen]) => {
     const note = `${Math.round(median(rate(seen)))} per second, ${quantiles(seen)}`;
-    return ratioRow(`listen: rate relative to ${name}`, rate(esign), rate(seen), { note });
+    return ratioRow(`listen: rate relative to ${name}`, rate(esign), rate(seen), { asked: '>= 1', note });
   });
   return [own, ...compared];
 }

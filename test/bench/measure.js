@@ -201,6 +201,16 @@ export function spreadOf({ value, runs = [] }) {
   return `${least}–${most} in ${runs.length} runs`;
 }
 
+/** Returns rows as a Markdown table. */
+export function tableOf(rows) {
+  const lines = rows.map((row) => {
+    const { name, value, asked = '', good } = row;
+    const verdict = good === undefined ? '' : good ? ' ✓' : ' **missed**';
+    return `| ${[name, value, spreadOf(row), `${asked}${verdict}`].join(' | ')} |`;
+  });
+  return ['| figure | median | all runs | target |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
+}
+
 export function printRows(rows) {
   for (const row of rows) {
     const { name, value, note = '', asked = '', good } = row;

@@ -67,7 +67,10 @@ async function figures(dir, documents, rounds, env) {
   const theirNote = `${median(theirs).toFixed(1)} ms each`;
   return [
     ...rows,
-    ratioRow('verify: speed relative to pdfsig, one process per file', theirs, each, { note: theirNote }),
+    ratioRow('verify: speed relative to pdfsig, one process per file', theirs, each, {
+      asked: '>= 1',
+      note: theirNote,
+    }),
   ];
 }
 

@@ -51,9 +51,9 @@ async function startRows(env, rounds) {
     ...(isThere('gh') ? { 'gh --version': ['gh', '--version'] } : {}),
   };
   const asked = {
-    'esign --version': '<= 1.15',
+    'esign --version': '<= 1.2',
     'esign --help': OLD ? '<= 1.6' : '<= 2',
-    'esign envelopes get --json': OLD ? '<= 4.2' : '<= 3',
+    'esign envelopes get --json': OLD ? '<= 2.6' : '<= 3.6',
   };
   const takes = Object.entries(programs).map(([name, [file, ...words]]) => [
     name,

@@ -72,7 +72,7 @@ describe('a line that is one cell', () => {
     ['a row', 'email,name\n"ann@example.com,""Lee, Ann"""\n', 2],
     ['all lines', '"email,name"\n"ann@example.com,Ann"\n', 1],
     ['with semicolons', '"email;name"\n"ann@example.com;Ann"\n', 1],
-  ])('is named: %s', async (_, text, line) => {
+  ])('is reported with its line: %s', async (_, text, line) => {
     const found = await problems(text);
     expect(found.some((one) => one.startsWith(`${line} : the whole line is one cell`))).toBe(true);
   });
@@ -88,7 +88,7 @@ it.each([
   ['email;name\nann@example.com;\u00a0"Lee; Ann"\n', 'there is a space before a quote'],
   ['email,name\n"ann@example.com" ,Ann\n', 'there is a space or text after a closing quote'],
   ['email,name\nann@example.com,Ann "the" Lee\n', 'there is a quote inside a cell'],
-])('reports what is wrong with the quotes of %j', async (text, what) => {
+])('reports the invalid quotes of %j', async (text, what) => {
   expect(await problems(text)).toEqual([expect.stringContaining(what)]);
 });
 

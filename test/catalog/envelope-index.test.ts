@@ -42,7 +42,7 @@ function process() {
 }
 
 describe('an index', () => {
-  it('that disappears between two questions of a process is built again', async () => {
+  it('is built again if its file disappears while a process uses it', async () => {
     for (let n = 0; n < 30; n++) service.make();
     for (let n = 0; n < 20; n++) service.move(`env_${n}`, 'COMPLETED');
     const here = process();
@@ -55,7 +55,7 @@ describe('an index', () => {
     expect(await here.find({ words })).toEqual(service.truth('ada'));
   });
 
-  it('of two processes that read and change at the same time misses nothing', async () => {
+  it('misses nothing if two processes read and change envelopes at the same time', async () => {
     const [here, there] = [process(), process()];
     for (let round = 0; round < 8; round++) {
       for (let n = 0; n < 15; n++) service.make();

@@ -160,7 +160,7 @@ describe('a walk of the list', () => {
     expect(requests).toBeLessThanOrEqual(4);
   });
 
-  it('reads envelopes that were already read no more', async () => {
+  it('reads no envelope a second time', async () => {
     const world: World = {
       order: 'none',
       metadata: 'missing',

@@ -61,7 +61,7 @@ describe('suggestions from recent envelopes', () => {
   });
 });
 
-it('lets one signer sign first, and the others as listed', () => {
+it('orders a chosen signer first, and the others as listed', () => {
   const signers = [signer('Ada'), signer('Bo'), signer('Cy')];
   const [, bo = signer('')] = signers;
   expect(inTurn(signers, bo).map(({ order }) => order)).toEqual([2, 1, 3]);

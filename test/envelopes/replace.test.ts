@@ -60,7 +60,7 @@ describe('events during a replacement', () => {
     expect(made).toMatchObject([{ status: 'SENT', subject: 'First' }]);
   });
 
-  it('says that another process replaced it with other signers', async () => {
+  it('reports that another process replaced it with other signers', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const second = requestFor(id);
     const plan = await planReplacement(rig.client, second, rig.memory);
@@ -72,7 +72,7 @@ describe('events during a replacement', () => {
     });
   });
 
-  it("doesn't cancel the old one if somebody signs, and continues with --even-if-signed", async () => {
+  it("doesn't cancel the original if somebody signs, and continues with --even-if-signed", async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
     await expect(runWith(client, id)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('events during a replacement', () => {
     ['is declined', 'CANCELLED', (id: string) => rig.control.decline(id, { reason: 'no' })],
     ['expires', 'EXPIRED', () => rig.control.advance(31 * DAY)],
     ['is canceled by somebody else', 'CANCELLED', (id: string) => rig.client.envelopes.cancel(id)],
-  ])('sends the new one if the old one %s', async (_, status, happens) => {
+  ])('sends the replacement if the original %s', async (_, status, happens) => {
     const { id } = await wrongOne(rig, 'SENT');
     const done = await runWith(
       meanwhile('cancel', () => happens(id)),

@@ -29,7 +29,7 @@ const old: Envelope = {
 const wanted = (changes: ReplacementChanges, of: Envelope = old) => buildReplacement(of, changes).envelope;
 
 describe('the replacement of an envelope', () => {
-  it("equals it except for esign's metadata", () => {
+  it('equals the original except for the metadata added by esign', () => {
     expect(wanted({})).toEqual({
       templateId: 'tmpl_1',
       subject: 'Lease',
@@ -123,7 +123,7 @@ describe('the replacement of an envelope', () => {
     expect(Object.keys(signers[2] ?? {})).toEqual(['before']);
   });
 
-  it('can be of an envelope without signers, and have as many as are allowed', () => {
+  it('has up to 20 signers, even if the original has none', () => {
     const added = Array.from({ length: 20 }, (_, i) => `s${i}@example.com`);
     const none: Envelope = { ...old, signers: undefined };
     expect(wanted({ added }, none).signers.map(({ order }) => order)).toEqual(added.map((_, i) => i + 1));

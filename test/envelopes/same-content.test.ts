@@ -5,7 +5,7 @@ const ada = { email: 'ada@example.com', name: 'Ada' };
 const of = (signers: Parameters<typeof contentOf>[0]['signers'], templateId = 'tmpl_1') =>
   contentOf({ templateId, signers });
 
-it('differs with template, address, name, role, and order', () => {
+it('treats a create with another template, address, name, role, or order as different', () => {
   const base = of([{ ...ada, role: 'Tenant', order: 1 }]);
   const others = [
     of([{ ...ada, role: 'Tenant', order: 1 }], 'tmpl_2'),
@@ -18,7 +18,7 @@ it('differs with template, address, name, role, and order', () => {
   expect(new Set([base, ...others]).size).toBe(7);
 });
 
-it('is the same for another case of an address and another sequence of the signers', () => {
+it('treats a create as the same if only the case of an address or the sequence of the signers differs', () => {
   const bo = { email: 'bo@example.com', name: 'Bo' };
   expect(of([ada, bo])).toBe(of([bo, { ...ada, email: 'ADA@example.com' }]));
 });

@@ -66,7 +66,7 @@ it('returns entries appended from now on, by any writer, and skips damaged lines
   await Promise.all([before.close(), other.close()]);
 });
 
-it('continues from the start of a file that was deleted and started again', async () => {
+it('continues with the next file if one is deleted', async () => {
   const journal = new DayJournal(folder, format, systemClock);
   for (const n of [0, 1, 2]) await journal.append({ n });
   const seen = take(follow(), 2);

@@ -35,7 +35,7 @@ describe('a known secret', () => {
     expect(redactor.redact('12345 undefined abcdef')).toBe('12345 undefined [redacted]');
   });
 
-  it('is removed completely if another contains it', () => {
+  it('is removed completely if another secret contains it', () => {
     for (const secrets of [
       ['hunter22', 'hunter22-and-more'],
       ['hunter22-and-more', 'hunter22'],
@@ -74,7 +74,7 @@ describe('a known secret', () => {
       );
   });
 
-  it('is removed completely if another overlaps it', () => {
+  it('is removed completely if another secret overlaps it', () => {
     const redactor = createRedactor(['abcdefgh', 'defghijk', 'ghijklmnop']);
     expect(redactor.redact('<abcdefghijklmnop> <defghijk>')).toBe('<[redacted]> <[redacted]>');
   });

@@ -60,7 +60,7 @@ const requests = () => service.server.seen.length;
 const paths = () => service.server.seen.filter(({ path }) => path.includes('env_')).map(({ path }) => path);
 
 describe('thousands of envelopes', () => {
-  it('are read once, even by a killed run; later runs take a request or two', async () => {
+  it('are read once, even if the first run is killed; later runs send one or two requests', async () => {
     const first = home.start(argv`find no77 -q`, { env: service.env });
     while (requests() < MANY * (3 / 8)) await sleep(20);
     first.child.kill('SIGKILL');

@@ -320,7 +320,7 @@ describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
   });
 });
 
-it('loses nothing of a detail view at any width', async () => {
+it('shows all of a detail view at any width', async () => {
   const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/\s+/g, '');
   expect(await words(60)).toBe(await words(1_000));
 });

@@ -284,9 +284,9 @@ exit 4
     ]);
   });
 
-  it("ends listen with 2 if the program doesn't exist", async () => {
+  it("ends listen with 8 if the program doesn't exist", async () => {
     const run = await home.run([...LISTEN, '--tunnel', 'no-such-tunnel']);
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('exited with 127')]);
+    expect([run.code, run.stderr]).toEqual([8, expect.stringContaining('exited with 127')]);
   });
 });
 

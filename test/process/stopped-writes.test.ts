@@ -141,7 +141,7 @@ describe('a stopped create', () => {
   const TIMES = process.env.ESIGN_REAL
     ? [0, 80, 160, 200, 240, 280, 320, 400, 500, 600, 800]
     : [0, 160, 240, 320, 500];
-  it('reports everything, whenever the signal arrives', { tags: ['full'] }, async () => {
+  it('reports its outcome, whenever the signal arrives', { tags: ['full'] }, async () => {
     for (const ms of TIMES) {
       const deal = `at-${ms}`;
       service.hold(CREATE);

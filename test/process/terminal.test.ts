@@ -119,7 +119,7 @@ describe('a slow service', () => {
     expect(screen.raw()).not.toMatch(COLORS);
   });
 
-  it('is the wait for a key command, which is shown once and leaves its prompt alone', async () => {
+  it('is shown once while a key command runs, without erasing its prompt', async () => {
     const { host } = await slowService();
     const url = `http://${host}/api/v1`;
     const command = 'printf "PIN? " >&2; read pin; echo $pin';
@@ -160,7 +160,7 @@ describe('progress and color', () => {
     expect(animated.raw()).toMatch(MOVES);
   });
 
-  it('carries no additional information: without color, a page is the same', { tags: ['full'] }, async () => {
+  it('adds no information: without color, a page has the same text', { tags: ['full'] }, async () => {
     for (const line of [
       'envelopes list',
       'templates get tmpl_lease',

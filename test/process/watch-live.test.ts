@@ -109,7 +109,7 @@ describe('the live table', () => {
   });
 
   it.each([{ columns: 60, rows: 12 }])(
-    'keeps to $columns columns and $rows rows, and shows the number of hidden ones',
+    'fits $columns columns and $rows rows, and shows the number of hidden envelopes',
     async (size) => {
       const screen = watch(TOTAL, size);
       const rows = await until(

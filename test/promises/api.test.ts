@@ -120,16 +120,6 @@ describe('esign api', () => {
     expect(seen('/made')[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it('shows status and headers with -i on stderr, but never cookies', async () => {
-    const found = await api(['/exact', '-i']);
-    expect(found.stderr).toMatch(/^HTTP 200\n[\s\S]*x-ratelimit-remaining: 7\n/);
-    expect(found.stderr).not.toContain('hidden');
-    expect(found.stdout).toBe(`${SAFE}\n`);
-    const missing = await api(['/nowhere', '-i']);
-    expect(missing.stderr).toMatch(/^HTTP 404\n[\s\S]*x-ratelimit-remaining: 6\n[\s\S]*Error: no such route/);
-    expect(missing.code).toBe(4);
-  });
-
   it('prints every page of a list as one array', async () => {
     const { stdout, code } = await api(['/list', '--paginate', '-q', 'status=SENT']);
     const items = parseJson(stdout);
@@ -178,7 +168,6 @@ describe('esign api', () => {
     [['/x', '--body', '-'], /no body/],
     [['POST', '/x', '--body', 'missing.json'], /Can't read/],
     [['POST', '/x', '--paginate'], /only be used with GET/],
-    [['/list', '--paginate', '-q', 'page=zero'], /page "zero"/],
     [['/x', '-q', 'novalue'], /name=value/],
     [[], /argument path/],
   ])('refuses %j with 2', async (args, says) => {

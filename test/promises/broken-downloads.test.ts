@@ -137,7 +137,7 @@ describe('an interrupted download', () => {
 });
 
 describe('a part file of an earlier command', () => {
-  it('is not taken for the object because of its seal', async () => {
+  it('is not accepted as the object because its seal is intact', async () => {
     const sealer = await makeSealer({ name: 'Service' });
     const [old, now] = ['Rent 100', 'Rent 900'].map((words) => sealed(sealer, plainPdf(words)));
     if (old === undefined || now === undefined) throw new Error('no files');

@@ -89,7 +89,7 @@ describe('a file with problems', () => {
   });
 });
 
-it('says once what every row lacks, and shows all problems in one round', async () => {
+it('reports once what every row lacks, and shows all problems in one round', async () => {
   await given('rows.csv', 'email,role\na@b.c,Tennant\nbad,Tenant\nc@b.c,Tenant\n');
   const lines = linesOf(problemsOf(await home.run`bulk create rows.csv --json`));
   expect(lines.filter((line) => line.includes('template'))).toEqual([

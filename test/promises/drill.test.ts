@@ -17,7 +17,7 @@ const OTHERS = ['raw-bytes', 'unknown-event', 'extra-fields', 'payload-shape', '
 const CHECKS = [...ACCEPTED, ...FORGED, 'changed-bytes', ...OTHERS];
 
 describe('events drill', () => {
-  it('passes for listen', async () => {
+  it('reports that listen passes every check', async () => {
     const listening = home.background`listen --port 0 --secret-file secret --json`;
     const { url } = await listening.object();
     const { code, stdout, stderr } = await drill(String(url), '--json');

@@ -325,7 +325,7 @@ describe('a usage error', () => {
     expect(reportedError(lines)).toMatchObject({ code: 'USAGE', message: sentence, hint });
   });
 
-  it.each(every)('is an unknown flag of any command: %s', async (id) => {
+  it.each(every)('is returned for an unknown flag: %s', async (id) => {
     const done = await home.run([...id.split(':'), '--no-such-flag', '--json']);
     expect([done.code, reportedError(done).message]).toEqual([
       2,
@@ -356,7 +356,7 @@ describe('a usage error', () => {
       env: { ESIGN_API_KEY: 'sk_0123456789' },
     }));
 
-  it('is a sandbox command for a service that is not a sandbox', async () => {
+  it('is returned for a sandbox command if the service is not a sandbox', async () => {
     const server = await startServer((_, response) =>
       json(response, 404, { error: { code: 'NOT_FOUND', message: 'Route not found' } }),
     );

@@ -66,7 +66,6 @@ describe('the evidence of a completed envelope', () => {
   it('is collected in one folder, with the verdicts', async () => {
     const documents = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
     const others = [
-      'collection.json',
       'envelope.json',
       'evidence.html',
       'log.jsonl',
@@ -123,10 +122,7 @@ describe('the evidence of a completed envelope', () => {
     const page = await read('all', 'evidence.html');
     const [first = ''] = /(?<=<div class="verdict good"><p>)[^<]*/.exec(page) ?? [];
     expect(first).toMatch(/ada@b\.example\)? signed on \d{4}-/);
-    const collected = parseJson(await read('all', 'collection.json'));
-    expect(collected).toMatchObject({ baseUrl, account: expect.any(String) as unknown });
-    for (const fact of isRecord(collected) ? [collected.baseUrl, collected.account, collected.version] : [])
-      expect(page).toContain(String(fact));
+    for (const fact of [baseUrl, 'Collected', 'esign 0.']) expect(page).toContain(fact);
   });
 
   it('contains no refused webhook', async () => {

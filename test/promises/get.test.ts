@@ -45,7 +45,7 @@ describe('envelopes get --history', () => {
     ]);
   });
 
-  it('shows keys, dates, and the metadata of esign only with it', async () => {
+  it('shows storage keys, dates, and esign metadata, which get alone leaves out', async () => {
     const brief = (await home.run`envelopes get ${id}`).stdout;
     const whole = (await home.run`envelopes get ${id} --history`).stdout;
     expect(brief).toContain('Ada Lovelace <ada@example.com>');

@@ -73,7 +73,7 @@ describe('late', () => {
     expect(await home.run`late --signer nobody -q`).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('learns from a verified webhook, or from the status of the signer, who has opened it', async () => {
+  it('shows who has opened the envelope, from a verified webhook or the status of the signer', async () => {
     await writeFile(home.path('secret'), SECRET);
     const listening = home.background`listen --port 0 --json`;
     const { url } = await listening.object();

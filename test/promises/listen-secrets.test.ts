@@ -159,7 +159,7 @@ describe('a sender', () => {
     expect(valuesOf('x-kept')).toEqual(['yes']);
   });
 
-  it("can't have Authorization and Cookie headers shown", async () => {
+  it('sends Authorization and Cookie headers that are never shown', async () => {
     const [listener, url] = await listen('--secret-file secret');
     const body = payload('env_headers');
     const secrets = { Authorization: 'Bearer canary-auth', Cookie: 'a=canary-cookie' };

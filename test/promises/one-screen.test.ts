@@ -51,7 +51,7 @@ describe('on one screen', () => {
     [['find', 'kat', 'prague']],
     [['find', 'kat', '--cached']],
     [['envelopes', 'list']],
-  ])('%j fits', async (words) => {
+  ])('shows %j without scrolling', async (words) => {
     // One row is left for the next prompt.
     expect((await screenOf(...words)).length).toBeLessThanOrEqual(23);
   });

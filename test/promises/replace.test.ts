@@ -25,7 +25,7 @@ const emails = (envelope: Record<string, unknown>) =>
   isList(envelope.signers) ? envelope.signers.filter(isRecord).map(({ email }) => email) : [];
 
 describe('envelopes replace', () => {
-  it('creates the new one like the old one except for the change, cancels the old one, and sends the new one', async () => {
+  it('creates a copy with the change, cancels the original, and sends the copy', async () => {
     const webhook = ['--webhook-url', 'http://127.0.0.1:9/hook'];
     const about = [
       '--subject',
@@ -60,7 +60,7 @@ describe('envelopes replace', () => {
     expect(await requestsTo(made.id, sandbox)).toEqual(['ada@example.com']);
   });
 
-  it('adds, removes, and renames; an address alone keeps the name and reports it', async () => {
+  it('adds, removes, and renames signers; a new address alone keeps the name, with a notice', async () => {
     const id = await lease('--send');
     const { made } = await replaced(
       id,
@@ -188,7 +188,7 @@ describe('envelopes replace', () => {
 });
 
 describe('a replaced envelope', () => {
-  it('names the new one, and the new one names it', async () => {
+  it('names its replacement, and the replacement names it', async () => {
     const id = await lease('--send');
     const { made } = await replaced(id, '--signer', RIGHT);
     expect((await home.run`envelopes get ${id}`).stdout).toMatch(
@@ -199,7 +199,7 @@ describe('a replaced envelope', () => {
 });
 
 describe('the webhook secret', () => {
-  it('is copied from the old envelope if it is stored locally', async () => {
+  it('is copied from the original if it is stored locally', async () => {
     const id = await lease('--send', '--webhook-url', 'http://127.0.0.1:9/hook');
     const { made } = await replaced(id, '--signer', RIGHT);
     const kept = parseJson(await home.shell('cat config/webhook-secrets.json').then(({ stdout }) => stdout));

@@ -175,7 +175,7 @@ describe('documents verify', () => {
     expect([repaired.code, (await esign(`documents verify ${dir}`)).code]).toEqual([0, 0]);
   });
 
-  it("says how to replace a changed file, but never that somebody else's file should be downloaded again", async () => {
+  it('suggests --force for a file that was downloaded and changed, but not for a forged one', async () => {
     await download(envelope('env_1'));
     await writeFile(home.path(`d${turn}`, 'env_1.signed.pdf'), sealed(service));
     const changed = await home.run(['documents', 'verify', `d${turn}`]);
@@ -218,7 +218,7 @@ describe('documents verify', () => {
     expect([judged.code, codeOf(judged)]).toEqual([9, expected]);
   });
 
-  it('requires files or a list', async () => {
+  it('exits with 2 for an empty folder or a missing file', async () => {
     await mkdir(home.path('empty'), { recursive: true });
     for (const place of ['empty', 'missing.pdf'])
       expect((await esign(`documents verify ${place}`)).code).toBe(2);
@@ -291,7 +291,7 @@ describe('a file to which the service added data after sealing', () => {
     ]);
   });
 
-  it('is in the evidence next to what was sealed', async () => {
+  it('is in the evidence, next to its sealed part', async () => {
     const { code, stderr } =
       await home.run`envelopes evidence ${extended('env_1')} --dir e${turn} -p p${turn}`;
     expect([code, stderr]).toEqual([9, expect.stringContaining('are not covered')]);

@@ -87,7 +87,7 @@ describe('one envelope', () => {
 });
 
 describe('several envelopes', () => {
-  it('need --yes without a terminal, which counts the people and names the service; a dry run does not', async () => {
+  it('need --yes without a terminal; the error counts the people and names the service; a dry run needs none', async () => {
     const signers = ['ada', 'bo', 'ADA'].map((name) => ({ email: `${name}@example.com`, status: 'SENT' }));
     let status = 'DRAFT';
     const { server, env } = await fakeService((request, response) =>
@@ -116,7 +116,7 @@ describe('several envelopes', () => {
     await server.close();
   });
 
-  it('fail alike in a dry run: nothing is done, and the exit code is the same', async () => {
+  it('fail in a dry run with the same exit code, and nothing is done', async () => {
     const ids = [await create('--send'), await create()];
     const cases: [string[], number][] = [
       [ids.slice(0, 1), 5],

@@ -65,7 +65,7 @@ async function groupsBy(by: GroupBy, all?: Envelope[]) {
 
 describe('a report', () => {
   it('matches the independent calculation', async () => {
-    const { report, details } = await reportBy();
+    const { report, weeks } = await reportBy();
     const { attention: _, ...figures } = report;
     expect(figures).toEqual({
       since: null,
@@ -86,14 +86,13 @@ describe('a report', () => {
       sentThisMonth: 4,
       groups: [],
     });
-    expect(details.weeks.map(({ week, sent, completed }) => [week, sent, completed])).toEqual([
+    expect(weeks.map(({ week, sent, completed }) => [week, sent, completed])).toEqual([
       ['2026-W02', 2, 1],
       ['2026-W03', 2, 2],
       ['2026-W04', 1, 0],
       ['2026-W05', 2, 0],
       ['2026-W06', 3, 0],
     ]);
-    expect([...details.openAges]).toEqual([(6 * 24 + 14) * HOUR, (7 * 24 + 14) * HOUR]);
   });
 
   it('counts turns by role', async () => {
@@ -116,18 +115,17 @@ describe('a report', () => {
     ]);
   });
 
-  it('includes weeks without envelopes, and leaves out times that are missing or in the future', async () => {
+  it('includes weeks without envelopes, and leaves out times that are missing', async () => {
     const of = (sentAt: string | null): Envelope => ({ id: 'x', status: 'SENT', sentAt });
     const sentAt = ['2026-02-09T00:00Z', '2026-01-18T12:00Z', null, '2026-02-10T00:00Z', '2026-02-10T01:00Z'];
-    const { report, details } = await reportBy(undefined, sentAt.map(of));
-    expect(details.weeks.map(({ week, sent }) => [week, sent])).toEqual([
+    const { report, weeks } = await reportBy(undefined, sentAt.map(of));
+    expect(weeks.map(({ week, sent }) => [week, sent])).toEqual([
       ['2026-W03', 1],
       ['2026-W04', 0],
       ['2026-W05', 0],
       ['2026-W06', 0],
       ['2026-W07', 3],
     ]);
-    expect([...details.openAges]).toEqual([0, 24 * HOUR, (22 * 24 + 12) * HOUR]);
     expect(report).toMatchObject({ sent: 5, open: 5, completionRate: null, sentThisMonth: 3 });
   });
 

@@ -1,35 +1,7 @@
-import { request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { ObjectWriter } from '../../src/sandbox/model.ts';
 import { startReceiver } from './receiver.ts';
-import {
-  ada,
-  bob,
-  DAY,
-  envelopeIn,
-  errorIn,
-  listIn,
-  MemoryObjects,
-  mailsOf,
-  plainDocuments,
-  request,
-  startRig,
-  twoSigners,
-} from './rig.ts';
-
-/** A request with a custom Host header, which fetch does not allow. */
-function withHost(origin: string, path: string, host: string, key?: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { host, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
-    httpRequest(origin + path, { headers, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    })
-      .on('error', reject)
-      .end();
-  });
-}
+import { ada, bob, DAY, errorIn, listIn, mailsOf, plainDocuments, request, startRig } from './rig.ts';
 
 test('The control plane requires a key of the default organization with esign:write', async () => {
   const rig = await startRig();
@@ -42,37 +14,6 @@ test('The control plane requires a key of the default organization with esign:wr
   for (const key of tries) seen.push(errorIn(await request(url, 'GET', undefined, key)).is);
   expect(seen).toEqual(['401 UNAUTHORIZED', '401 UNAUTHORIZED', '403 FORBIDDEN', '403 FORBIDDEN']);
   expect((await request(url, 'GET', undefined, writer.key)).status).toBe(200);
-});
-
-test('A foreign Host header is refused, by the control plane and by the page', async () => {
-  const rig = await startRig();
-  const { origin, apiKey } = rig.service;
-  const port = new URL(origin).port;
-  for (const host of [
-    'evil.example',
-    `evil.example:${port}`,
-    '127.0.0.1.evil.example',
-    '10.0.0.1',
-    'localhost.evil.example',
-  ])
-    expect([
-      host,
-      await withHost(origin, '/__sandbox/', host, apiKey),
-      await withHost(origin, '/', host),
-    ]).toEqual([host, 403, 403]);
-  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
-    expect([
-      host,
-      await withHost(origin, '/__sandbox/', host, apiKey),
-      await withHost(origin, '/', host),
-    ]).toEqual([host, 200, 200]);
-});
-
-test('Unknown control routes are 404 and other methods 405, in the same shape', async () => {
-  const rig = await startRig();
-  expect(errorIn(await rig.control('GET', '/nothing')).is).toBe('404 NOT_FOUND');
-  expect(errorIn(await rig.control('GET', '/reset')).is).toBe('405 NOT_FOUND');
-  expect(errorIn(await rig.control('DELETE', '/keys')).is).toBe('405 NOT_FOUND');
 });
 
 test('sign fills the fields of the role: given values, otherwise plausible ones', async () => {
@@ -131,7 +72,9 @@ test('sign gives the reason for a refusal: a stranger, a second signature, an en
     const { is, message } = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, body));
     return `${is}: ${message}`;
   };
-  expect(await sign({ signer: 'eve@example.com' })).toBe('404 NOT_FOUND: Signer not found');
+  expect(await sign({ signer: 'eve@example.com' })).toBe(
+    '404 NOT_FOUND: eve@example.com is not one of the signers: ada@example.com, bob@example.com',
+  );
   await rig.act(id, 'sign', { signer: signers[0]?.id });
   expect(await sign({ signer: ada.email })).toBe('400 INVALID_STATE: Ada Lovelace has already signed');
   await rig.act(id, 'sign');
@@ -192,23 +135,6 @@ test('reset restores the templates and keeps the default key', async () => {
   expect(listIn(await again.api('GET', '/esign/envelopes')).data).toEqual([]);
 });
 
-test('An envelope created during a reset keeps its document', async () => {
-  const objects = new MemoryObjects();
-  const rig = await startRig({ objects });
-  await rig.create();
-  const clear = held(objects);
-  const reset = rig.control('POST', '/reset');
-  await clear.reached;
-  const creating = rig.api('POST', '/esign/envelopes', twoSigners);
-  // The sandbox handles other requests in the meantime, so the creation is in progress when the reset continues.
-  await rig.api('GET', '/esign/envelopes');
-  clear.release();
-  await reset;
-  const created = envelopeIn(await creating);
-  expect(objects.text(created.documentStorageKey)).toMatch(/^%PDF/);
-  expect([...objects.stored.keys()]).toEqual([created.documentStorageKey]);
-});
-
 test('An envelope that is completed while a reset deletes it leaves no documents', async () => {
   const drawing = gate();
   const documents = {
@@ -227,17 +153,6 @@ test('An envelope that is completed while a reset deletes it leaves no documents
   expect(errorIn(await signing).is).toBe('404 NOT_FOUND');
   expect([...rig.objects.stored.keys()]).toEqual([]);
 });
-
-/** Blocks the next clearing of a bucket before anything is deleted. */
-function held(objects: ObjectWriter) {
-  const barrier = gate();
-  const clear = objects.clear.bind(objects);
-  objects.clear = async (keys) => {
-    await barrier.wait();
-    await clear(keys);
-  };
-  return barrier;
-}
 
 function gate() {
   let [arrive, release] = [() => {}, () => {}];

@@ -187,7 +187,13 @@ describe('certificate.pdf', needsReader, () => {
     for (const fact of [
       ...['Certificate of completion', 'env_01JGKQ7Z4T8N3V5X', 'Lease for Quayside 4', 'Sequential'],
       ...['2026-01-02 08:59:00 UTC', sha256('document'), sha256('signed'), 'Person Number 1'],
-      ...['signer1@example.com', 'Document signed', signer(1).signatureId, 'The rent is wrong', 'SANDBOX'],
+      ...[
+        'signer1@example.com',
+        'signed · Person Number 1',
+        signer(1).signatureId,
+        'The rent is wrong',
+        'SANDBOX',
+      ],
     ])
       expect(text).toContain(fact);
   });

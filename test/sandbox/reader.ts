@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PDF, PdfStream } from '@libpdf/core';
+import { PDF, PdfArray, PdfRef, PdfStream } from '@libpdf/core';
 import { needs } from '../support/tools.ts';
 
 /** For tests that read documents back with poppler. */
@@ -82,17 +82,14 @@ export async function strokesIn(bytes: Uint8Array, page: number): Promise<{ x: n
   const pdf = await PDF.load(bytes);
   const sheet = pdf.getPage(page - 1);
   if (!sheet) throw new Error(`no page ${page}`);
-  const resolve = (ref: Parameters<typeof pdf.context.resolve>[0]) => pdf.context.resolve(ref);
-  const forms = sheet.getResources().getDict('XObject', resolve);
-  const contents = [...(forms?.keys() ?? [])].map((name) => {
-    const form = forms?.get(name, resolve);
-    return form instanceof PdfStream ? Buffer.from(form.getDecodedData()).toString('latin1') : '';
-  });
-  return contents
-    .join('\n')
-    .split('\n')
-    .filter((line) => line.startsWith('0.08 0.17 0.45 RG') && line.endsWith(' S'))
-    .flatMap((line) => [...line.replace(/^.* j /, '').matchAll(/(-?[\d.]+) (-?[\d.]+)(?= )/g)])
+  const contents = sheet.dict.get('Contents', (ref) => pdf.context.resolve(ref));
+  const parts = contents instanceof PdfArray ? [...contents] : [];
+  return parts
+    .map((part) => (part instanceof PdfRef ? pdf.context.resolve(part) : part))
+    .map((part) => (part instanceof PdfStream ? Buffer.from(part.getDecodedData()).toString('latin1') : ''))
+    .filter((part) => part.includes('0.08 0.17 0.45 RG'))
+    .flatMap((part) => [...part.matchAll(/^([-\d. ]+) [mlc]$/gm)])
+    .flatMap(([, numbers = '']) => [...numbers.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)])
     .map(([, x, y]) => ({ x: Number(x), y: sheet.height - Number(y) }));
 }
 

@@ -91,7 +91,7 @@ const others: TemplateRecord[] = ['nda', 'offer', 'old'].map((name) => ({
 
 export class MemoryObjects implements ObjectWriter {
   readonly stored = new Map<string, Uint8Array>();
-  private readonly listeners: ((key: string) => Promise<boolean>)[] = [];
+  private isVisible = (_key: string) => Promise.resolve(true);
   put(key: string, body: Uint8Array): Promise<void> {
     this.stored.set(key, body);
     return Promise.resolve();
@@ -103,16 +103,12 @@ export class MemoryObjects implements ObjectWriter {
     for (const key of keys) this.stored.delete(key);
     return Promise.resolve();
   }
-  onMiss(listener: (key: string) => Promise<boolean>): void {
-    this.listeners.push(listener);
+  onRead(listener: (key: string) => Promise<boolean>): void {
+    this.isVisible = listener;
   }
   /** The responses to a client outside the service. */
   async read(key: string | null): Promise<string | undefined> {
-    const found = this.text(key);
-    if (found !== undefined || key === null) return found;
-    let isThere = false;
-    for (const listener of this.listeners) isThere = (await listener(key)) || isThere;
-    return isThere ? this.text(key) : undefined;
+    return (await this.isVisible(key ?? '')) ? this.text(key) : undefined;
   }
   text(key: string | null): string | undefined {
     const bytes = this.stored.get(key ?? '');

@@ -65,13 +65,8 @@ function historyOf(signers: SignerRecord[]): HistoryEntry[] {
   return [
     { at: '2026-01-02T08:59:00.000Z', what: 'created', signerId: null, detail: null },
     { at: '2026-01-02T09:00:00.000Z', what: 'sent', signerId: null, detail: null },
-    ...signers.map(
-      ({ id, signedAt }): HistoryEntry => ({
-        at: signedAt ?? '',
-        what: 'signed',
-        signerId: id,
-        detail: null,
-      }),
+    ...signers.flatMap(({ id, signedAt }): HistoryEntry[] =>
+      signedAt === null ? [] : [{ at: signedAt, what: 'signed', signerId: id, detail: null }],
     ),
     { at: '2026-01-02T11:00:00.000Z', what: 'completed', signerId: null, detail: null },
   ];

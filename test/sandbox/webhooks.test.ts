@@ -133,19 +133,6 @@ test('One long advance performs every retry at its own time', async () => {
   expect(gaps).toEqual([1, 6, 30]);
 });
 
-test('One long advance sends the webhook of an expiry and its retries at their own times', async () => {
-  const receiver = await startReceiver((_nth, event) => (event === 'envelope.expired' ? 500 : 200));
-  const rig = await startRig();
-  const { id, expiresAt } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
-  await advance(rig, 40 * DAY);
-  const expired = (await deliveriesOf(rig, id)).find(({ event }) => event === 'envelope.expired');
-  expect(expired).toMatchObject({ state: 'failed', nextAttemptAt: null });
-  const seconds = expired?.attempts.map(({ at }) =>
-    Math.round((Date.parse(at) - Date.parse(expiresAt)) / 1000),
-  );
-  expect(seconds).toEqual([0, 10, 70, 370, 2170, 9370].map((after) => expect.closeTo(after, -1) as unknown));
-});
-
 test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not followed', async (status) => {
   const receiver = await startReceiver(() => status);
   const rig = await startRig();

@@ -20,7 +20,7 @@ describe('files as spreadsheet programs write them', () => {
     ['prefix', 'INV-0042'],
   ])('%s has the cell %s', async (fixture, text) => expect(await rowOf(fixture)).toContain(text));
 
-  it('a text with Windows line breaks has each of them once', async () => {
+  it('keeps a single line break for each Windows line break in a text', async () => {
     expect(await rowOf('crlf')).toContain('Dear Ann,\nplease sign.\nRegards');
   });
 });

@@ -4,17 +4,16 @@ import { noteRefusal } from '../../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../../cli/flags.ts';
 import { readJsonText } from '../../cli/input/files.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { indentJson } from '../../kernel/text/json-text.ts';
 import { escapeControlCharacters, writeJson, writeJsonArray } from '../../output/json.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { safeJson, safeLine } from '../../output/text.ts';
+import { safeJson } from '../../output/text.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
-import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../raw.ts';
-import type { RawResponse } from '../response.ts';
+import { isRead } from '../http.ts';
+import { callMethod, callPages, callPath, callTarget, type RawCall, sendCall } from '../raw.ts';
 
 export default class Api extends EsignCommand {
   static override summary = "Call any API endpoint with the profile's key.";
@@ -41,7 +40,6 @@ export default class Api extends EsignCommand {
     }),
     body: textFlag('FILE|-', 'JSON body from a file, or `-` for stdin'),
     paginate: booleanFlag('fetch all pages of a list and print one array'),
-    include: booleanFlag('print the status and headers of each response to stderr', { char: 'i' }),
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
@@ -62,7 +60,6 @@ export default class Api extends EsignCommand {
       path: callPath(path, baseUrl),
       query: readPairList(flags.query, 'query'),
       signal: context.interrupt.signal,
-      onResponse: flags.include ? (response) => terminal.err(headText(response, terminal)) : undefined,
     };
     refuseContradictions(rawCall, flags);
     rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
@@ -73,7 +70,7 @@ export default class Api extends EsignCommand {
       const call = { dryRun: true, method, url: `${baseUrl}${target}`, body };
       await writeJson(call, terminal.hidingSecrets());
       const request = { method, path: target, bodyText };
-      return noteRefusal(isWrite(method) ? [{ action: 'other', request }] : [], context);
+      return noteRefusal(isRead(method) ? [] : [{ action: 'other', request }], context);
     }
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
@@ -85,7 +82,7 @@ export default class Api extends EsignCommand {
         `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
       hint: () => 'The request was sent once. Check the current state before you send it again.',
     };
-    const response = isWrite(method) ? await withOutcomeCheck(write, context, work) : await work();
+    const response = isRead(method) ? await work() : await withOutcomeCheck(write, context, work);
     await writeRawJson(response, out, terminal.json);
   }
 }
@@ -96,19 +93,10 @@ function refuseContradictions(
 ): void {
   if (flags.paginate && rawCall.method !== 'GET')
     throw new UsageError('--paginate can only be used with GET.', { hint: 'Remove --paginate, or use GET.' });
-  if (flags.body !== undefined && !isWrite(rawCall.method))
+  if (flags.body !== undefined && isRead(rawCall.method))
     throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
-}
-
-/** Returns the status and headers of a response. Cookies are left out, because they are as secret as keys. */
-function headText(response: RawResponse, terminal: CommandTerminal): string {
-  const lines = Object.entries(response.headers)
-    .filter(([name]) => name !== 'set-cookie')
-    .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
-  const text = [`HTTP ${response.status}`, ...lines].map(safeLine).join('\n');
-  return `${terminal.redactor.redact(text)}\n\n`;
 }
 
 /**

@@ -3,8 +3,7 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import * as z from 'zod';
 import { translate } from '../../cli/boot/oclif-errors.ts';
 import { reportOf } from '../../cli/error-report.ts';
-import { BadResponseError } from '../../kernel/errors.ts';
-import { isList, isRecord } from '../../kernel/json.ts';
+import { isRecord } from '../../kernel/json.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
 import type { Context } from '../../session/context.ts';
@@ -81,13 +80,9 @@ const OPENS =
   /[?&;#](?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|awsaccesskeyid|googleaccessid|sig|sas|[\w-]*token|jwt|session|code|key)=|\/s\/[\w-]{16,}/i;
 /** An API key of any profile. */
 const KEY = /esk_\w{16,}/gi;
-/** More values, including names, than a list of 100 large envelopes has. */
-const MAX_VALUES = 200_000;
-const MAX_CHARACTERS = 4_000_000;
 
 /** Returns a result: the data as JSON without secrets, and a note that third parties may have written it. */
 export function resultOf(facts: Record<string, unknown>, redactor: Redactor): CallToolResult {
-  checkSize(facts);
   // Removes more than the redactor alone: whole links, and every field whose name suggests a secret.
   const stricter = { redact: (text: string) => redactor.redact(withoutLink(text)) };
   const shown = redactValue(facts, stricter, (name, value) => SECRET_NAME.test(name) && isSecret(value));
@@ -107,25 +102,6 @@ function failure(error: unknown, redactor: Redactor, isWrite: boolean): CallTool
 
 const AGAIN =
   "Check the status with get. You can repeat the call, starting with a dry run: it finds what already exists and doesn't do anything twice.";
-
-/** @throws BadResponseError for a value that is too large to check while a client waits. */
-function checkSize(value: unknown): void {
-  let [values, characters] = [0, 0];
-  for (let level: unknown[] = [value]; level.length > 0; level = level.flatMap(innerOf)) {
-    values += level.length;
-    for (const one of level) if (typeof one === 'string') characters += one.length;
-    if (values > MAX_VALUES || characters > MAX_CHARACTERS)
-      throw new BadResponseError('The result is too large for an assistant.', {
-        status: 200,
-        hint: 'Narrow the query, or use the command line.',
-      });
-  }
-}
-
-function innerOf(value: unknown): unknown[] {
-  if (isList(value)) return [...value];
-  return isRecord(value) ? [...Object.keys(value), ...Object.values(value)] : [];
-}
 
 function withoutLink(text: string): string {
   return text

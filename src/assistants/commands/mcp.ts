@@ -1,18 +1,13 @@
 import { once } from 'node:events';
-import { Transform } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type JSONRPCMessage,
-  McpServer,
-  STDIO_DEFAULT_MAX_BUFFER_SIZE,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import { type JSONRPCMessage, McpServer, type Transport } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag } from '../../cli/flags.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { isList, isRecord, parseJson } from '../../kernel/json.ts';
+import { isList, isRecord } from '../../kernel/json.ts';
 import type { ParseFlags } from './mcp-input.ts';
 import { readTools } from './read-tools.ts';
 import { WRITES, writeTools } from './write-tools.ts';
@@ -50,12 +45,7 @@ export default class Mcp extends EsignCommand {
       for (const one of tools) one(server, context, parse);
       return server;
     };
-    // The unreadable line itself is not printed, because it may contain anything.
-    const onerror = (error: Error) => {
-      if (error instanceof SyntaxError) context.terminal.notice('A line on stdin is not JSON.');
-      else if (isInvalidMessage(error)) context.terminal.notice('A line on stdin is not a JSON-RPC message.');
-      else context.terminal.notice(`MCP: ${messageOf(error)}`);
-    };
+    const onerror = (error: Error) => context.terminal.notice(`MCP: ${messageOf(error)}`);
     const serving = serveStdio(make, { transport, onerror });
     await transport.ended(context.interrupt.signal);
     // Calls that the client has canceled may still be running.
@@ -76,7 +66,8 @@ class DrainingStdio implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
-  readonly #input = jsonLines((error) => this.#refuse(error));
+  /** The SDK closes the connection when its input ends, so this one doesn't end with stdin. */
+  readonly #input = new PassThrough();
   readonly #inner = new StdioServerTransport(this.#input, process.stdout);
   readonly #pending = new Set<string | number>();
   #answered: (() => void) | undefined;
@@ -86,7 +77,7 @@ class DrainingStdio implements Transport {
       this.#note(message);
       this.onmessage?.(withoutNulls(message));
     };
-    this.#inner.onerror = (error) => this.#refuse(error);
+    this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => this.onclose?.();
     process.stdin.pipe(this.#input, { end: false });
     await this.#inner.start();
@@ -116,13 +107,6 @@ class DrainingStdio implements Transport {
       });
   }
 
-  /** Responses to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
-  #refuse(error: Error): void {
-    const reply = errorFor(error);
-    if (reply) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: reply })}\n`);
-    this.onerror?.(error);
-  }
-
   #note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) this.#pending.add(message.id);
@@ -147,47 +131,4 @@ function given(value: unknown): unknown {
   if (!isRecord(value)) return value ?? undefined;
   const entries = Object.entries(value).filter(([, one]) => one !== null);
   return Object.fromEntries(entries.map(([key, one]) => [key, given(one)]));
-}
-
-/** Returns true for a line that is JSON but not a message of the protocol, such as a batch. */
-function isInvalidMessage(error: Error): boolean {
-  return 'issues' in error;
-}
-
-function errorFor(error: Error): { code: number; message: string } | undefined {
-  if (error instanceof SyntaxError) return { code: -32_700, message: 'Parse error' };
-  return isInvalidMessage(error) ? { code: -32_600, message: 'Invalid Request' } : undefined;
-}
-
-/** Passes on JSON lines and reports the others, which the SDK would skip silently. */
-function jsonLines(onerror: (error: SyntaxError) => void): Transform {
-  let rest = Buffer.alloc(0);
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      rest = Buffer.concat([rest, chunk]);
-      for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
-        const line = rest.subarray(0, end + 1);
-        rest = rest.subarray(end + 1);
-        const error = syntaxErrorOf(line.toString().trim());
-        if (error) onerror(error);
-        else this.push(line);
-      }
-      // The SDK refuses a line of this length.
-      if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) {
-        this.push(rest);
-        rest = Buffer.alloc(0);
-      }
-      done();
-    },
-  });
-}
-
-function syntaxErrorOf(line: string): SyntaxError | undefined {
-  if (line === '') return undefined;
-  try {
-    parseJson(line);
-    return undefined;
-  } catch (error) {
-    return error instanceof SyntaxError ? error : new SyntaxError('Not JSON');
-  }
 }

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import Find from '../../catalog/commands/find.ts';
 import { type Selected, searchEnvelopes, select } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts';
-import type { Selection } from '../../catalog/selection.ts';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { fetchInto } from '../../documents/commands/run-download.ts';
@@ -25,14 +24,7 @@ import type { Context } from '../../session/context.ts';
 import { templatesListFlags } from '../../templates/commands/list.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
-import {
-  type Cursor,
-  cursorFrom,
-  envelopeListItem,
-  pageOf,
-  type ResultPage,
-  templateListItem,
-} from './mcp-paging.ts';
+import { cursor, envelopeListItem, pageOf, type ResultPage, templateListItem } from './mcp-paging.ts';
 import { READ_ONLY_HINTS, type Tool, tool } from './mcp-tool.ts';
 
 const MAX_LATE = 50;
@@ -40,7 +32,6 @@ const MAX_LATE = 50;
 const WAIT_MS = 10_000;
 
 const id = z.string().min(1).describe('envelope ID');
-const cursor = z.string().min(1).optional().describe('nextCursor from the previous result');
 
 /** Returns the tools that change nothing except a folder on this machine. */
 export function readTools(context: Context): Tool[] {
@@ -56,11 +47,11 @@ function searchTools(context: Context): Tool[] {
       flags: Find.flags,
       uses: ['status', 'limit'],
       more: { text: z.string().min(1), cursor },
-      run: async ({ limit = LIST_LIMIT, ...filters }, { text, cursor: given }) => {
-        const from = cursorFrom(given);
-        const selection = notNewer(filtersOf({ ...filters, search: searchText(text) }), from);
-        const options = { limit: from ? undefined : limit };
-        return envelopePage(await searchEnvelopes(selection, options, context), limit, from);
+      run: async ({ limit = LIST_LIMIT, ...filters }, { text, cursor: from = '0' }) => {
+        const offset = Number(from);
+        const selection = filtersOf({ ...filters, search: searchText(text) });
+        const found = await searchEnvelopes(selection, { limit: offset + limit }, context);
+        return envelopePage(found, offset, limit);
       },
     }),
     tool({
@@ -70,13 +61,10 @@ function searchTools(context: Context): Tool[] {
       flags: envelopesListFlags,
       uses: wordList('status template signer since older-than expiring-in metadata limit'),
       more: { cursor },
-      run: async ({ limit = LIST_LIMIT, ...filters }, { cursor: given }) => {
-        const from = cursorFrom(given);
-        const selection = filtersOf(filters);
-        const narrowed = filters.signer === undefined ? selection : notNewer(selection, from);
-        // The items at which the last page ended may be anywhere in the list.
-        const flags = { limit, all: from !== undefined };
-        return envelopePage(await select(narrowed, context, flags), limit, from);
+      run: async ({ limit = LIST_LIMIT, ...filters }, { cursor: from = '0' }) => {
+        const offset = Number(from);
+        const flags = { limit: offset + limit, all: false };
+        return envelopePage(await select(filtersOf(filters), context, flags), offset, limit);
       },
     }),
     tool({
@@ -139,8 +127,8 @@ function detailTools(context: Context): Tool[] {
         const client = await context.session.client();
         if (wanted.id === undefined)
           return pageOf(searchTemplates(client, { search, signal }), templateListItem, {
+            offset: Number(wanted.cursor ?? 0),
             limit,
-            cursor: cursorFrom(wanted.cursor),
           });
         const template = await client.templates.get(wanted.id, signal);
         return { data: { ...template, roles: await rolesOf(client, template, signal) } };
@@ -197,18 +185,8 @@ function withoutOtherHash(file: VerifiedFile): VerifiedFile {
   return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
 }
 
-function envelopePage(
-  { envelopes, hasMore }: Selected,
-  limit: number,
-  from: Cursor | undefined,
-): Promise<ResultPage> {
-  return pageOf(envelopes, envelopeListItem, { limit, cursor: from, hasMore });
-}
-
-/** Searches return the newest first, so envelopes newer than the last page need not be read again. */
-function notNewer(selection: Selection, from: Cursor | undefined): Selection {
-  const createdAt = from?.createdAt;
-  return createdAt === undefined ? selection : { ...selection, createdBefore: () => createdAt };
+function envelopePage({ envelopes, hasMore }: Selected, offset: number, limit: number): Promise<ResultPage> {
+  return pageOf(envelopes, envelopeListItem, { offset, limit, hasMore });
 }
 
 /** Returns the first items, and whether there are more. */

@@ -164,14 +164,11 @@ function writeTool<F extends Values, More extends z.ZodRawShape>(
 const LIFE_MS = 15 * 60_000;
 /** The most open confirmations. */
 const MAX_OPEN = 100;
-/** The number of used confirmations to remember. */
-const USED_MAX = 10_000;
 
 /** The confirmations of dry runs. Each runs its action once, for the same call. */
 export class Confirmations<T> {
   /** The calls that a dry run has shown, and their actions. */
   readonly #planned = new Map<string, { call: string; until: number; act: () => Promise<T> }>();
-  readonly #used = new Set<string>();
   readonly #now: () => number;
 
   /** `now`: a clock in ms that never goes back. */
@@ -191,25 +188,18 @@ export class Confirmations<T> {
    * @throws UsageError if it is unknown, was already used, has expired, or belongs to another call.
    */
   redeem(value: string, call: string): () => Promise<T> {
-    if (this.#used.has(value))
-      throw new UsageError('This confirmation was already used.', {
-        hint: 'The action may have run. Check with find or get before you call the tool again. With the same arguments, create keeps its request ID.',
-      });
     const planned = this.#planned.get(value);
     if (planned === undefined || planned.until < this.#now())
-      throw refused('This confirmation is unknown or has expired.');
-    if (planned.call !== call) throw refused('This confirmation was issued for different arguments.');
+      throw new UsageError('This confirmation has expired, or was already used.', {
+        hint: 'If it was used, the action may have run: check with find or get. Otherwise, start again with dryRun: true. With the same arguments, create keeps its request ID.',
+      });
+    if (planned.call !== call)
+      throw new UsageError('This confirmation was issued for different arguments.', {
+        hint: 'Nothing was done. Call the tool with dryRun: true, show the result, and repeat the same arguments with its confirmation.',
+      });
     this.#planned.delete(value);
-    this.#used.add(value);
-    dropOldest(this.#used, USED_MAX);
     return planned.act;
   }
-}
-
-function refused(message: string): UsageError {
-  return new UsageError(message, {
-    hint: 'Nothing was done. Call the tool with dryRun: true, show the result, and repeat the same arguments with its confirmation.',
-  });
 }
 
 /** Returns a text that identifies the call, regardless of the order of its arguments. */

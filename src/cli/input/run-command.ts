@@ -22,7 +22,7 @@ export function runCommand(
 ): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
     const out = onOutput === undefined ? 2 : 'pipe';
-    const options = { shell: true, env: childEnvironment(passable(env)) };
+    const options = { shell: true, env: childEnvironment(safeEnvironment(env)) };
     const child = spawn(line, { ...options, stdio: ['pipe', out, out] });
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', onOutput ?? (() => undefined));
@@ -34,7 +34,7 @@ export function runCommand(
 }
 
 /** Makes untrusted values usable in an environment: removes NUL and limits the length. */
-function passable(env: Readonly<Record<string, string>>): Record<string, string> {
+function safeEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, text]) => [name, text.replaceAll('\0', '').slice(0, MAX_VALUE_LENGTH)]),
   );

@@ -37,7 +37,7 @@ export default class Demo extends EsignCommand {
     const folder = dir === undefined ? await createTemporary('esign-demo-') : madeFolder(resolve(dir));
     const own = await createTemporary('esign-demo-own-');
     const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
-    const cli = childCommandLine(ownProgram(), env, interrupt.signal);
+    const cli = childCommandLine(programCommand(), env, interrupt.signal);
     const steps = runDemo(cli, folder, own);
     const spinner = await startSpinner('Starting', terminal, terminal.json);
     try {
@@ -71,14 +71,14 @@ function madeFolder(path: string): string {
 }
 
 /** Returns the command that runs this program. A standalone executable has no separate script. */
-function ownProgram(): string[] {
+function programCommand(): string[] {
   return isExecutable() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
 /** Returns how to call this program in examples: by its name only if it is on PATH. */
 function howToCall(): string {
   if (isOnPath('esign')) return 'esign';
-  const [script = process.execPath] = ownProgram().slice(-1);
+  const [script = process.execPath] = programCommand().slice(-1);
   if (isExecutable()) return shellWord(script);
   if (/[\\/]_npx[\\/]/.test(script)) return 'npx esign-cli';
   return `node ${shellWord(relative(process.cwd(), script))}`;

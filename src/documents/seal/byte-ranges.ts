@@ -78,7 +78,7 @@ async function* hitsIn(file: number, size: number): AsyncGenerator<Hit, void, un
         if (block[next] === OPEN_BRACKET) yield { at: start + at, from: start + next + 1 };
         continue;
       }
-      const from = await afterBracket(file, start + next);
+      const from = await skipToBracket(file, start + next);
       if (from !== undefined) yield { at: start + at, from };
     }
   }
@@ -118,7 +118,7 @@ function afterSpace(bytes: Buffer, at: number): number {
 }
 
 /** Returns the offset after white space and a bracket at `at`; undefined if there is no bracket. */
-async function afterBracket(file: number, at: number): Promise<number | undefined> {
+async function skipToBracket(file: number, at: number): Promise<number | undefined> {
   for (;;) {
     const block = readBytes(file, at, BLOCK_BYTES);
     const next = afterSpace(block, 0);

@@ -7,13 +7,16 @@ import { exactTime } from '../../output/time.ts';
 import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
 import { type Fact, facts, statusChip, table } from '../../pages/pieces.ts';
-import { type DocumentFacts, SEALED } from '../evidence/findings.ts';
-import type { Collection } from '../evidence/folder.ts';
+import { SEALED } from '../evidence/findings.ts';
 import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
 
 /** A document in the folder, or why it is missing. */
-export interface EvidenceDocument extends DocumentFacts {
+export interface EvidenceDocument {
+  what: string | null;
+  key: string | null;
+  sha256: string | null;
+  seal: JudgedSeal | null;
   /** The name of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
@@ -31,7 +34,16 @@ export interface EvidenceFacts {
   webhooks: readonly EvidenceWebhook[];
   reminders: readonly EvidenceReminder[];
   writes: readonly EvidenceWrite[];
-  collection: Collection;
+  collection: EvidenceCollection;
+}
+
+/** When, with which version, and from which service the evidence was collected. */
+export interface EvidenceCollection {
+  /** The time by this machine's clock, ISO 8601. */
+  collectedAt: string;
+  /** The version of esign. */
+  version: string;
+  baseUrl: string;
 }
 
 /** Builds the page to print, without scripts and links. `files` are the other files in the folder, with their hashes. */
@@ -164,9 +176,8 @@ function plainName(name: string | null | undefined): string | null {
   return name == null ? null : name.replace(/\\(.)/g, '$1');
 }
 
-function collectionFacts({ account, baseUrl, collectedAt, version }: Collection): Fact[] {
+function collectionFacts({ baseUrl, collectedAt, version }: EvidenceCollection): Fact[] {
   return [
-    ['Account', code(account)],
     ['Service', code(baseUrl)],
     ['Collected', code(`${exactTime(collectedAt)}, by this machine's clock`)],
     ['Program', code(`esign ${version}`)],

@@ -11,6 +11,7 @@ import { renderFile } from '../../documents/commands/download-lines.ts';
 import { busyNotice, reportMissingChecksums, waitingOf } from '../../documents/commands/run-download.ts';
 import { sealSourceOf } from '../../documents/commands/signers.ts';
 import { fetchFiles } from '../../documents/download/fetch.ts';
+import { keyOf } from '../../documents/download/locate.ts';
 import type { CheckedFile } from '../../documents/download/seals.ts';
 import { targetsOf } from '../../documents/download/targets.ts';
 import { WAIT_MS } from '../../documents/download-limits.ts';
@@ -20,11 +21,11 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { redactValue } from '../../kernel/redaction.ts';
 import { allOf } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../kernel/vocabulary.ts';
-import { jsonText, writeJson } from '../../output/json.ts';
+import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
-import { accountOf, findingOn } from '../evidence/findings.ts';
+import { findingOn } from '../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../evidence/folder.ts';
 import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../evidence/sources.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './evidence-page.ts';
@@ -72,15 +73,19 @@ export default class EnvelopesEvidence extends EsignCommand {
     });
     try {
       await requireEmptyFolder(flags.dir, [LOCK_NAME]);
-      const folder = new EvidenceFolder(flags.dir, jsonText);
+      const folder = new EvidenceFolder(flags.dir);
       const files = await context.terminal.waiting(`Downloading the documents for ${id}`, () =>
         fetchDocuments(bucket, downloads, first, flags, context),
       );
       const { existing, missing } = separateMissing(files, first);
       // The service may have added the storage keys during the wait.
-      const sent = redactValue(await client.envelopes.get(id, signal), redactor);
+      const downloaded = existing.filter(({ error }) => error === undefined).map(({ result }) => result.what);
+      const isNamed = DOCUMENT_KINDS.every(
+        (what) => keyOf(first, what) !== undefined || !downloaded.includes(what),
+      );
+      const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
       if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
-      const documents = existing.map(withFinding);
+      const documents = withFindings(existing, sent);
       const facts = await writeFolder(folder, sent, { documents, missing }, context);
       await report(facts, documents, folder, flags.dir, context.terminal);
       throwProblems(documents);
@@ -152,9 +157,7 @@ async function writeFolder(
     collectedAt: new Date(context.session.clock.now()).toISOString(),
     version: context.session.version,
     baseUrl: account,
-    account: accountOf(documents),
   };
-  await folder.writeJson('collection.json', collection);
   const { missing } = found;
   const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
   await folder.write(PAGE, await evidencePage(facts, folder.files));
@@ -162,10 +165,12 @@ async function writeFolder(
   return facts;
 }
 
-/** Adds a reason why a document may not hold up, if its seal has no problem. */
-function withFinding(file: CheckedFile): CheckedFile {
-  if (file.error !== undefined || file.problem !== null) return file;
-  return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }) };
+/** Adds what a seal doesn't prove, if the seal itself has no problem. */
+function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
+  return files.map((file) => {
+    if (file.error !== undefined || file.problem !== null) return file;
+    return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }, envelope) };
+  });
 }
 
 /** Returns the facts about a document, without anything that depends on the run. */

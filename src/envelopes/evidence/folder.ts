@@ -7,17 +7,6 @@ import { UsageError } from '../../kernel/errors.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
 
-/** When, with which version, and from which service and account the evidence was collected. */
-export interface Collection {
-  /** The time by this machine's clock, ISO 8601. */
-  collectedAt: string;
-  /** The version of esign. */
-  version: string;
-  baseUrl: string;
-  /** The account in the storage keys; null if absent. */
-  account: string | null;
-}
-
 /** @throws UsageError if the folder contains anything: evidence is never mixed with other files. Files in `except` don't count. */
 export async function requireEmptyFolder(dir: string, except: readonly string[] = []): Promise<void> {
   // A file in place of the folder is reported when the folder is opened.
@@ -31,13 +20,10 @@ export async function requireEmptyFolder(dir: string, except: readonly string[] 
 /** The folder with an envelope's evidence, and the hashes of the files in it. */
 export class EvidenceFolder {
   readonly #dir: string;
-  /** Serializes a value as JSON that is safe to print. */
-  readonly #jsonText: (value: unknown, space?: number) => string;
   readonly #files = new Map<string, string>();
 
-  constructor(dir: string, jsonText: (value: unknown, space?: number) => string) {
+  constructor(dir: string) {
     this.#dir = dir;
-    this.#jsonText = jsonText;
   }
 
   /** The files that the list will contain, with their hashes. */
@@ -62,11 +48,11 @@ export class EvidenceFolder {
   }
 
   async writeJson(name: string, value: unknown): Promise<void> {
-    await this.write(name, `${this.#jsonText(value, 2)}\n`);
+    await this.write(name, `${JSON.stringify(value, null, 2)}\n`);
   }
 
   async writeLines(name: string, values: readonly unknown[]): Promise<void> {
-    await this.write(name, values.map((value) => `${this.#jsonText(value)}\n`).join(''));
+    await this.write(name, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
   }
 
   /** Writes the list of hashes. @throws StorageError STORAGE_LOCAL. */

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
-import { entryOf } from '../../log/log-entry.ts';
+import { entryOf, type LogEntry } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readLog, readReminders } from '../../log/read-log.ts';
 import { type OnWarning, readEvents } from '../../webhooks/journal/event-journal.ts';
@@ -10,8 +9,6 @@ import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
 import { ReminderTimes } from '../reminder-times.ts';
-
-const text = z.nullable(z.string());
 
 /** A webhook received on this machine, with the data needed to check its signature. */
 export interface EvidenceWebhook {
@@ -42,21 +39,8 @@ export interface EvidenceReminder {
   signer: string | null;
 }
 
-const writeSchema = z.object({
-  id: z.string(),
-  at: z.string(),
-  user: z.string(),
-  profile: text,
-  command: z.string(),
-  effect: z.string(),
-  requestId: text,
-  outcome: z.string(),
-  error: text,
-  run: z.optional(z.string()),
-});
-
 /** A write to the envelope from this machine, as recorded in the log. */
-export type EvidenceWrite = z.infer<typeof writeSchema>;
+export type EvidenceWrite = Omit<LogEntry, 'envelopeIds' | 'baseUrl'>;
 
 /** Returns the log entries for the envelope, and the one of the bulk run that it belongs to. Other envelopes of the run are omitted. */
 export async function readLoggedWrites(
@@ -68,7 +52,7 @@ export async function readLoggedWrites(
   return entries
     .filter((entry) => entry.baseUrl === baseUrl)
     .filter((entry) => entry.envelopeIds.includes(id) || (run !== undefined && entry.run === run))
-    .map((entry) => writeSchema.parse(entry));
+    .map(({ envelopeIds: _ids, baseUrl: _url, ...write }) => write);
 }
 
 /**

@@ -23,14 +23,14 @@ export function comparablePattern(text: string): string | undefined {
   return example === undefined ? undefined : `*@${example.slice('x@'.length)}`;
 }
 
-/** Returns whether a pattern covers an address or another pattern. Both must be in comparable form. */
-export function covers(pattern: string, address: string): boolean {
+/** Returns whether a pattern matches an address or another pattern. Both must be in comparable form. */
+export function matchesPattern(pattern: string, address: string): boolean {
   return pattern === address || pattern === `*${address.slice(address.lastIndexOf('@'))}`;
 }
 
 /** Returns the patterns that cover what both lists cover. */
 export function intersection(one: readonly string[], other: readonly string[]): string[] {
   const within = (list: readonly string[], of: readonly string[]) =>
-    list.filter((pattern) => of.some((wider) => covers(wider, pattern)));
+    list.filter((pattern) => of.some((wider) => matchesPattern(wider, pattern)));
   return [...new Set([...within(one, other), ...within(other, one)])];
 }

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { GuardError } from '../../kernel/errors.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/vocabulary.ts';
-import { comparableAddress, covers } from './addresses.ts';
+import { comparableAddress, matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
 /** The recipients of a write. */
@@ -79,7 +79,7 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
     );
   const isAllowed = (address: string) => {
     const comparable = comparableAddress(address);
-    return comparable !== undefined && onlyTo.value.some((pattern) => covers(pattern, comparable));
+    return comparable !== undefined && onlyTo.value.some((pattern) => matchesPattern(pattern, comparable));
   };
   const refused = to.find((address) => !isAllowed(address));
   if (refused === undefined) return;

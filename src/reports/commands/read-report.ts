@@ -26,8 +26,8 @@ export async function readReport({ selection, flags, by }: Wanted, context: Cont
   const account = await readAccount(others, context);
   const now = context.session.now();
   const period = flags.month ?? periodOf(selection, now);
-  const { report, details } = await measure(account, { ...period, now, by });
-  return { report: { ...report, attention: withCommands(report.attention, flags) }, details, now };
+  const { report, weeks } = await measure(account, { ...period, now, by });
+  return { report: { ...report, attention: withCommands(report.attention, flags) }, weeks, now };
 }
 
 /** Returns the period of the figures: without a beginning, 90 days; for a run, all of it. */

@@ -4,17 +4,17 @@ import { indented, renderPairs, renderTable, type TableColumn } from '../../outp
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 import type { GroupBy } from '../groups.ts';
-import type { GroupFigures, ReportDetails, StatisticsReport } from '../summarize.ts';
+import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { Spread } from '../tally.ts';
 import { ATTENTION_TITLES, type AttentionWithCommands } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 
-/** A report, with the data of its charts. */
+/** A report, with the data of its chart. */
 export interface ReportContent {
   report: StatisticsReport & { attention: AttentionWithCommands };
   /** The names of the profile and the service. */
   account: string;
-  details: ReportDetails;
+  weeks: readonly WeekFigures[];
   /** The service's time, in ms. */
   now: number;
   by: GroupBy | undefined;

@@ -72,8 +72,8 @@ export default class Report extends EsignCommand {
       });
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
-    const { report, details, now } = await readReport({ selection, flags, by: flags.by }, context);
-    const content = { report, details, now, by: flags.by, account: await accountName(context) };
+    const { report, weeks, now } = await readReport({ selection, flags, by: flags.by }, context);
+    const content = { report, weeks, now, by: flags.by, account: await accountName(context) };
     if (flags.html !== undefined) {
       const page = terminal.redactor.redact(await reportPage(content));
       await writeNewFile(flags.html, page, true, terminal);

@@ -30,7 +30,7 @@ export class ObjectStore implements ObjectWriter {
   readonly #folder: string;
   /** The facts by key. Those of objects from an earlier start are computed when they are first needed. */
   readonly #facts = new Map<string, ObjectFacts | undefined>();
-  readonly #missListeners: ((key: string) => Promise<boolean>)[] = [];
+  #onRead = (_key: string) => Promise.resolve(true);
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -59,11 +59,9 @@ export class ObjectStore implements ObjectWriter {
     this.#facts.set(key, factsOf(body, new Date()));
   }
 
-  /** Returns an object, after notifying the listeners if it doesn't exist. */
+  /** Returns an object for another client, unless the listener hides it. */
   async read(key: string): Promise<StoredObject | undefined> {
-    let isStored = this.#facts.has(key);
-    if (!isStored) for (const listener of this.#missListeners) isStored = (await listener(key)) || isStored;
-    return isStored ? this.load(key) : undefined;
+    return (await this.#onRead(key)) ? this.load(key) : undefined;
   }
 
   async get(key: string): Promise<Uint8Array | null> {
@@ -87,8 +85,8 @@ export class ObjectStore implements ObjectWriter {
     }
   }
 
-  onMiss(listener: (key: string) => Promise<boolean>): void {
-    this.#missListeners.push(listener);
+  onRead(listener: (key: string) => Promise<boolean>): void {
+    this.#onRead = listener;
   }
 
   #pathOf(key: string): string {

@@ -30,4 +30,4 @@ const STATUS = {
   SignatureDoesNotMatch: 403,
 } as const;
 
-export type S3ErrorCode = keyof typeof STATUS;
+type S3ErrorCode = keyof typeof STATUS;

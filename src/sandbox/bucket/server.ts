@@ -11,7 +11,7 @@ import { getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 import { type BucketAccount, decode, parseQuery, verifySignature } from './sigv4.ts';
 
-export interface BucketOptions extends BucketAccount {
+interface BucketOptions extends BucketAccount {
   /** The data folder. It has a folder for the bucket. Created if missing. */
   dir: string;
   /** The port; 0 selects a free one. */

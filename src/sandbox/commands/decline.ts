@@ -2,7 +2,6 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -20,9 +19,8 @@ export default class SandboxDecline extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxDecline);
     const { signer, reason } = flags;
-    const declined = await actAsSigner(args.envelope, signer, context, (sandbox) =>
-      sandbox.decline(args.envelope, { signer, reason }),
-    );
+    const sandbox = await context.session.sandbox();
+    const declined = await sandbox.decline(args.envelope, { signer, reason });
     await writeEnvelopeAction('Declined', declined, context.terminal);
   }
 }

@@ -9,7 +9,6 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { makeTemporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { exemptLoopback } from '../../kernel/network/proxy.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
-import { endTree } from '../../kernel/process/process-tree.ts';
 import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import type { Sandbox } from '../index.ts';
 import { serviceFlags, serviceOptions } from './service-flags.ts';
@@ -17,7 +16,7 @@ import { serviceFlags, serviceOptions } from './service-flags.ts';
 export default class SandboxExec extends EsignCommand {
   static override summary = 'Run a command, such as your tests, with a temporary sandbox.';
   static override description =
-    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal. POST faults to $ESIGN_SANDBOX_URL/__sandbox/faults to switch them while the command runs, and GET /__sandbox/deliveries to see why a webhook has not arrived; both accept the API key.";
+    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. POST faults to $ESIGN_SANDBOX_URL/__sandbox/faults to switch them while the command runs, and GET /__sandbox/deliveries to see why a webhook has not arrived; both accept the API key.";
   static override examples = [
     '<%= config.bin %> sandbox exec -- npm test',
     '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',
@@ -43,7 +42,7 @@ export default class SandboxExec extends EsignCommand {
     let child: ChildProcess | undefined;
     // Cleans up if the process has to end before `finally` is reached.
     const forget = interrupt.ifInterrupted(() => {
-      endAll(child);
+      child?.kill('SIGKILL');
       rmSync(dataDir, { recursive: true, force: true });
       return '';
     });
@@ -63,7 +62,6 @@ export default class SandboxExec extends EsignCommand {
         interrupt.interrupt(signal);
       process.exitCode = code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
     } finally {
-      endAll(child);
       await sandbox?.close();
       await remove();
       forget();
@@ -76,10 +74,7 @@ const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SE
 /** Signals of the command that also end this process. Others become an exit code, as in a shell. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/**
- * Starts the command. On a terminal, it is in the same process group, so that it can read from the terminal and receives Ctrl-C;
- * otherwise, it has its own group.
- */
+/** Starts the command. */
 function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
   const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
@@ -96,7 +91,7 @@ function start([file = '', ...words]: readonly string[], sandbox: Sandbox): Chil
   };
   const env = childEnvironment(more, [], Object.fromEntries(own));
   try {
-    return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });
+    return spawn(file, words, { env, stdio: 'inherit' });
   } catch (error) {
     // A few errors, such as a path below a file, are thrown instead of emitted.
     throw notRunnable(file, error);
@@ -110,17 +105,6 @@ function notRunnable(file: string, error: unknown): UsageError {
   });
 }
 
-function leadsGroup(): boolean {
-  return process.platform !== 'win32' && !process.stdin.isTTY;
-}
-
-/** Ends what the command left running. On a terminal, those processes are in this process's own group and are left alone. */
-function endAll(child: ChildProcess | undefined): void {
-  if (child?.pid === undefined) return;
-  if (leadsGroup()) endTree(child.pid);
-  else child.kill('SIGKILL');
-}
-
 function endOf(
   child: ChildProcess,
   [file = '']: readonly string[],
@@ -129,9 +113,8 @@ function endOf(
   return new Promise((resolve, reject) => {
     const pass = () => {
       const signal = stoppedBy(stop) ?? 'SIGTERM';
-      // On a terminal, Ctrl-C has already been sent to the whole group.
-      if (leadsGroup() && child.pid !== undefined) signalGroup(-child.pid, signal);
-      else if (signal !== 'SIGINT') child.kill(signal);
+      // On a terminal, Ctrl-C has already been sent to the command, too.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };
     stop.addEventListener('abort', pass, { once: true });
     if (stop.aborted) pass();
@@ -141,12 +124,4 @@ function endOf(
       resolve({ code, signal });
     });
   });
-}
-
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(group, signal);
-  } catch {
-    // The process has already exited.
-  }
 }

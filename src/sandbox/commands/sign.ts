@@ -8,7 +8,6 @@ import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific signer.';
@@ -28,10 +27,9 @@ export default class SandboxSign extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxSign);
     const { signer, all } = flags;
-    const signed = await actAsSigner(args.envelope, signer, context, (sandbox) => {
-      const values = readPairs(flags.value, 'value');
-      return sandbox.sign(args.envelope, { signer, all, ...(flags.value ? { values } : {}) });
-    });
+    const values = flags.value && readPairs(flags.value, 'value');
+    const sandbox = await context.session.sandbox();
+    const signed = await sandbox.sign(args.envelope, { signer, all, ...(values ? { values } : {}) });
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context.terminal);
     if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));

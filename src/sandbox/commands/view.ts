@@ -1,7 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { actAsSigner } from './as-signer.ts';
 
 export default class SandboxView extends EsignCommand {
   static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
@@ -17,9 +16,8 @@ export default class SandboxView extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxView);
-    const viewed = await actAsSigner(args.envelope, flags.signer, context, (sandbox) =>
-      sandbox.view(args.envelope, flags.signer),
-    );
+    const sandbox = await context.session.sandbox();
+    const viewed = await sandbox.view(args.envelope, flags.signer);
     await writeEnvelopeAction('Viewed', viewed, context.terminal);
   }
 }

@@ -53,20 +53,20 @@ interface MailFilter {
  * base URL of `send` must be `controlUrl`. `signal` aborts the requests.
  */
 export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
-  const dataOf = <T>(reply: unknown, schema: z.ZodMiniType<T, T>, what: string, status = 200): T =>
-    readAs(schema, readAs(resourceResponseSchema, reply, what, status).data, what, status);
-  const get = async <T>(path: string, schema: z.ZodMiniType<T, T>, what: string, query: Query = {}) =>
-    dataOf(await ask(send, { method: 'GET', path, query: given(query), signal }), schema, what);
+  const read = async <T>(request: HttpRequest, schema: z.ZodMiniType<T, T>, what: string): Promise<T> => {
+    const reply = await ask(send, { ...request, signal });
+    return readAs(schema, readAs(resourceResponseSchema, reply, what, 200).data, what, 200);
+  };
+  const act = async (id: string, action: string, body: object) => {
+    const path = `/envelopes/${encodeURIComponent(id)}/${action}`;
+    try {
+      return await read({ method: 'POST', path, body }, envelopeSchema, 'an envelope');
+    } catch (error) {
+      if (error instanceof ServiceError) error.subject = { kind: 'envelope', id };
+      throw error;
+    }
+  };
   const post = (path: string, body: object) => ask(send, { method: 'POST', path, body, signal });
-  const postFor = async <T>(
-    path: string,
-    body: object,
-    schema: z.ZodMiniType<T, T>,
-    what: string,
-    status = 200,
-  ) => dataOf(await post(path, body), schema, what, status);
-  const act = (id: string, action: string, body: object) =>
-    postFor(`/envelopes/${encodeURIComponent(id)}/${action}`, body, envelopeSchema, 'an envelope');
   return {
     /** Signs. With `all`, signs as all remaining signers in order. */
     sign: (id: string, { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> }) =>
@@ -78,10 +78,17 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
       return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
     },
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
-    mails: ({ waitMs, ...filter }: MailFilter) =>
-      get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
+    mails: ({ to, envelopeId, waitMs }: MailFilter) => {
+      const query = {
+        ...(to === undefined ? {} : { to }),
+        ...(envelopeId === undefined ? {} : { envelopeId }),
+        ...(waitMs === undefined ? {} : { waitMs: String(waitMs) }),
+      };
+      return read({ method: 'GET', path: '/mails', query }, z.array(mailSchema), 'a list of emails');
+    },
     /** Loads a seed. */
-    seed: (body: object) => postFor('/seed', body, seededSchema, 'the result of loading a seed'),
+    seed: (body: object) =>
+      read({ method: 'POST', path: '/seed', body }, seededSchema, 'the result of loading a seed'),
     /** Fails if the server isn't a sandbox. */
     async status(): Promise<void> {
       readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);
@@ -93,16 +100,6 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
 }
 
 export type SandboxControl = ReturnType<typeof sandboxControl>;
-
-type Query = Readonly<Record<string, string | undefined>>;
-
-/** Returns the parameters of a query that have a value. */
-function given(query: Query): Record<string, string> {
-  const entries = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  );
-  return Object.fromEntries(entries);
-}
 
 async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
   try {

@@ -69,21 +69,8 @@ function drawSigner(flow: Flow, signer: SignerRecord): void {
   flow.fact(`${order}. ${oneLine(role)}`, lines.map(oneLine));
 }
 
-const HISTORY_WORDS: Readonly<Record<HistoryEntry['what'], string>> = {
-  created: 'Envelope created',
-  sent: 'Envelope sent',
-  notified: 'Request sent',
-  reminded: 'Reminder sent',
-  viewed: 'Document viewed',
-  signed: 'Document signed',
-  declined: 'Declined',
-  completed: 'Envelope completed',
-  cancelled: 'Envelope cancelled',
-  expired: 'Envelope expired',
-};
-
 function drawEntry(flow: Flow, entry: HistoryEntry, signers: readonly SignerRecord[]): void {
   const signer = signers.find(({ id }) => id === entry.signerId);
-  const facts = [HISTORY_WORDS[entry.what], signer && `${signer.name} (${signer.email})`, entry.detail];
+  const facts = [entry.what, signer && `${signer.name} (${signer.email})`, entry.detail];
   flow.fact(inUtc(entry.at), [oneLine(facts.filter(Boolean).join(' · '))]);
 }

@@ -1,3 +1,4 @@
+import { white } from '@libpdf/core';
 import type { FieldRecord, TemplateRecord } from '../model.ts';
 import { drawFooter } from './drawing/flow.ts';
 import {
@@ -57,7 +58,7 @@ function drawEmptyField(pen: Pen, field: FieldRecord): void {
   drawLabel(pen, field);
   const { x, y, width, height } = field;
   if (field.type === 'CHECKBOX') {
-    pen.sheet.box(x, y, width, height, { fill: [1, 1, 1], stroke: COLORS.grey, width: 0.75 });
+    pen.sheet.box(x, y, width, height, { fill: white, stroke: COLORS.grey, width: 0.75 });
     return;
   }
   drawFieldBox(pen.sheet, field);

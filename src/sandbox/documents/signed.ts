@@ -23,7 +23,7 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
 
   const own = pdf.sheets.length;
   if (others.length > 0) {
-    drawOthers(createFlow(pdf), template, others);
+    drawAdditionalSigners(createFlow(pdf), template, others);
     const appended = pdf.sheets.length - own;
     for (const [index, sheet] of pdf.sheets.slice(own).entries()) {
       drawFooter({ sheet, type }, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
@@ -55,7 +55,7 @@ function drawFields(
   }
 }
 
-function drawOthers(flow: Flow, { name }: TemplateRecord, others: readonly SignerRecord[]): void {
+function drawAdditionalSigners(flow: Flow, { name }: TemplateRecord, others: readonly SignerRecord[]): void {
   flow.title('Additional signatures', `Part of “${oneLine(name)}” and signed with it`);
   for (const signer of others) {
     const lines = [

@@ -18,8 +18,8 @@ export const CLOCK_STEPS = new Map([
   ['31d', 31 * 24 * HOUR_MS],
 ]);
 
-/** Returns the dashboard: the sandbox's contents and how to use it. `form` is the token that forms on this page must contain. */
-export function dashboard(records: StoreState, context: { origin: string; now: string; form: string }) {
+/** Returns the dashboard: the sandbox's contents and how to use it. */
+export function dashboard(records: StoreState, context: { origin: string; now: string }) {
   const newest = { start: 0, count: NEWEST, from: 'newest' } as const;
   const { items, total } = records.envelopePage(records.orgId, newest);
   return html`<h1>Local e-signature sandbox</h1>
@@ -35,7 +35,7 @@ export function dashboard(records: StoreState, context: { origin: string; now: s
       <h2 id="clock-title">Clock</h2>
       <div class="row">
         <span>${dateTime(context.now)}</span>
-        ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`, context.form))}
+        ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`))}
       </div>
       <p class="quiet">When you advance the clock, envelopes expire and webhooks are retried.</p>
     </section>

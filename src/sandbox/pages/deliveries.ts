@@ -9,22 +9,18 @@ const NO_WEBHOOKS = empty(
   'esign listen\nesign envelopes create --template tmpl_nda --signer ada@example.com --webhook-url http://127.0.0.1:4242/ --send',
 );
 
-/** Returns the list of webhooks, newest first. `form` is the token that a replay must contain. */
-export function deliveryList(page: Paged<DeliveryRecord>, form: string) {
+/** Returns the list of webhooks, newest first. */
+export function deliveryList(page: Paged<DeliveryRecord>) {
   return html`<h1>Webhooks</h1>
-    ${deliveryTable(page.shown, form, NO_WEBHOOKS)} ${page.links}`;
+    ${deliveryTable(page.shown, NO_WEBHOOKS)} ${page.links}`;
 }
 
-export function deliveryTable(deliveries: readonly DeliveryRecord[], form: string, whenEmpty: Html | string) {
+export function deliveryTable(deliveries: readonly DeliveryRecord[], whenEmpty: Html | string) {
   const head = ['Created', 'Event', 'Envelope', 'Status', 'Attempts', ''];
-  return table(
-    head,
-    deliveries.map((one) => row(one, form)),
-    whenEmpty,
-  );
+  return table(head, deliveries.map(row), whenEmpty);
 }
 
-function row(one: DeliveryRecord, form: string) {
+function row(one: DeliveryRecord) {
   const last = one.attempts.at(-1);
   const attempts = html`${one.attempts.length}${last ? html` <span class="quiet">${last.status ?? last.error ?? ''}, ${last.ms} ms</span>` : ''}`;
   return [
@@ -33,6 +29,6 @@ function row(one: DeliveryRecord, form: string) {
     html`<a href="/envelopes/${one.envelopeId}"><code>${one.envelopeId}</code></a>`,
     statusChip(one.state),
     attempts,
-    postButton(`/deliveries/${one.id}/replay`, 'Replay', form),
+    postButton(`/deliveries/${one.id}/replay`, 'Replay'),
   ];
 }

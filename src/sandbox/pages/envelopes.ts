@@ -69,7 +69,7 @@ function row(one: EnvelopeRecord) {
 }
 
 /** Returns the page of an envelope: status, signers, documents, history, emails, and webhooks. */
-export function envelopePage(one: EnvelopeRecord, records: StoreState, form: string) {
+export function envelopePage(one: EnvelopeRecord, records: StoreState) {
   const mails = newestFirst([...records.mails.values()].filter((mail) => mail.envelopeId === one.id));
   const deliveries = [...records.deliveries.values()]
     .filter((sent) => sent.envelopeId === one.id)
@@ -103,7 +103,6 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
     <h2>Webhooks</h2>
     ${deliveryTable(
       deliveries,
-      form,
       one.webhookUrl === null ? 'None. The envelope has no webhook URL.' : 'None yet.',
     )}`;
 }

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
 import { html } from '../../pages/html.ts';
 import type { ObjectWriter } from '../model.ts';
@@ -14,9 +13,6 @@ export interface PagesOptions extends Pick<ServiceParts, 'store' | 'clock' | 'or
   engine: Engine;
   objects: Pick<ObjectWriter, 'get'>;
 }
-
-/** The maximum form size, enough for a signature and two dozen initials with drawings of the maximum length. */
-const MAX_FORM_BYTES = 1024 * 1024;
 
 export function pageNotFound(c: ServiceContext) {
   const body = html`<h1>Page not found</h1>
@@ -46,33 +42,18 @@ export async function readForm(c: ServiceContext): Promise<Record<string, unknow
   }
 }
 
-/** Throws FORBIDDEN unless a posted form contains the token of these pages. */
-export async function requireForm(c: ServiceContext, form: string): Promise<void> {
-  if ((await readForm(c)).form !== form)
-    throw new ApiError('FORBIDDEN', 'This form is out of date. Reload the page and try again');
-}
-
 /** Returns the text of a posted field; empty if the field is missing or a file. */
 export function textIn(posted: unknown): string {
   return typeof posted === 'string' ? posted : '';
 }
 
-/** Returns middleware that rejects other host names (DNS rebinding) and forms that are too large. */
+/** Returns middleware that rejects other host names (DNS rebinding). */
 export function ownAddressOnly({ engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming))
       throw new ApiError('FORBIDDEN', "Open this page at the sandbox's own address");
-    refuseLarge(c.env.incoming.headers);
     await engine.catchUp();
     c.set('now', isoTime(clock.now()));
     await next();
   });
-}
-
-/** Rejects large forms by their headers. An unread body is drained, but a partly read one would keep the connection busy. */
-function refuseLarge(headers: IncomingHttpHeaders): void {
-  if (headers['transfer-encoding'] !== undefined)
-    throw invalidBody({ form: ['A Content-Length header is required.'] }, 'The form was refused', 411);
-  if (Number(headers['content-length'] ?? 0) > MAX_FORM_BYTES)
-    throw invalidBody({ form: ['Must be at most 1 MiB.'] }, 'The form was refused', 413);
 }

@@ -1,5 +1,7 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
+import { csrf } from 'hono/csrf';
+import { HTTPException } from 'hono/http-exception';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
@@ -17,12 +19,12 @@ const OWN_PATHS = ['/', ...wordList('mailbox sign deliveries envelopes clock ass
 /** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, and signing. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const pages = new Hono<ServiceEnv>();
-  pages.onError((error, c) => errorPage(c, error));
+  pages.onError((error, c) => (error instanceof HTTPException ? error.getResponse() : errorPage(c, error)));
   const local = ownAddressOnly(options);
   for (const path of OWN_PATHS) pages.use(path, local);
-  // Every form contains this token, because other sites can post here but don't know it.
-  const token = randomBytes(16).toString('hex');
-  recordPages(pages, options, token);
+  // Other sites can post here, too, but not with this origin.
+  for (const path of ['/clock/*', '/deliveries/*']) pages.use(path, csrf());
+  recordPages(pages, options);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
     const asset = await readAsset(c.req.param('name'), FILES);

@@ -75,11 +75,9 @@ ${now && html`<a class="clock" href="/#clock">Clock: ${dateTime(now)}</a>`}
 </header>`;
 }
 
-/** Returns a form with one button. `form` is the token that it must contain. */
-export function postButton(path: string, label: string, form: string): Html {
-  return html`<form method="post" action="${path}">
-    <input type="hidden" name="form" value="${form}" ><button class="small">${label}</button>
-  </form>`;
+/** Returns a form with one button. */
+export function postButton(path: string, label: string): Html {
+  return html`<form method="post" action="${path}"><button class="small">${label}</button></form>`;
 }
 
 /** The number of rows on one page of a list. */

@@ -6,15 +6,15 @@ import { mailView } from '../service/engine/mails.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
-import { type PagesOptions, pageNotFound, requireForm } from './guard.ts';
+import { type PagesOptions, pageNotFound } from './guard.ts';
 import { page, paged } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 
-/** Mounts the dashboard and the lists. `form` is the token that posts must contain. */
-export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
+/** Mounts the dashboard and the lists. */
+export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const { store, clock, origin } = options;
   app.get('/', (c) => {
-    const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()), form });
+    const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()) });
     return page(c, { title: 'Dashboard', body });
   });
   app.get('/mailbox', (c) => {
@@ -33,13 +33,13 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   });
   app.get('/deliveries', (c) => {
     const deliveries = [...store.state.deliveries.values()].toReversed();
-    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form) });
+    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries)) });
   });
-  envelopePages(app, options, form);
-  recordActions(app, options, form);
+  envelopePages(app, options);
+  recordActions(app, options);
 }
 
-function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, form: string): void {
+function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions): void {
   app.get('/envelopes', (c) => {
     const { state } = store;
     const wanted = { text: c.req.query('q') ?? '', status: c.req.query('status') ?? '' };
@@ -49,10 +49,7 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
   app.get('/envelopes/:id', (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
     if (envelope === undefined) return pageNotFound(c);
-    return page(c, {
-      title: envelope.subject,
-      body: envelopePage(envelope, store.state, form),
-    });
+    return page(c, { title: envelope.subject, body: envelopePage(envelope, store.state) });
   });
   app.get('/envelopes/:id/:file{(document|signed|certificate)\\.pdf}', async (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
@@ -81,17 +78,14 @@ function keyOf(envelope: EnvelopeRecord, file: string): string | null {
   return file === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
 }
 
-function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
-  const { engine } = options;
+function recordActions(app: Hono<ServiceEnv>, { engine }: PagesOptions): void {
   app.post('/clock/:step', async (c) => {
-    await requireForm(c, form);
     const step = CLOCK_STEPS.get(c.req.param('step'));
     if (step === undefined) return pageNotFound(c);
     await engine.advance(step);
     return c.redirect('/', 303);
   });
-  app.post('/deliveries/:id/replay', async (c) => {
-    await requireForm(c, form);
+  app.post('/deliveries/:id/replay', (c) => {
     const { envelopeId } = engine.replay(c.req.param('id'));
     return c.redirect(`/envelopes/${envelopeId}`, 303);
   });

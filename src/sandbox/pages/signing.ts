@@ -66,8 +66,8 @@ function padDialog() {
   return html`<dialog id="pad" aria-labelledby="pad-title">
     <form method="dialog">
       <h2 id="pad-title">Draw</h2>
-      <canvas class="pad" role="img" aria-label="Drawing area"></canvas>
-      <p class="quiet" role="status"></p>
+      <svg class="pad" viewBox="0 0 1000 400" role="img" aria-label="Drawing area"><path/></svg>
+      <p class="quiet">Use a finger, a pen, or the mouse. To type instead, cancel.</p>
       <div class="row">
         <button value="use" class="main">Use it</button>
         <button type="button" data-pad="undo">Undo</button>

@@ -1,30 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '../../kernel/clock.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { listenOn, originOf } from '../../kernel/network/listening.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
 import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { rulesOf } from './base/choices.ts';
-import { failureReporter } from './base/failure-reporter.ts';
 import type { ServiceParts } from './base/parts.ts';
-import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
+import { SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { DocumentStore } from './engine/document-store.ts';
 import { Engine } from './engine/engine.ts';
-import { PendingDocuments } from './engine/pending-documents.ts';
 import { monthlyQuota } from './engine/quota.ts';
-import { ResetLock } from './engine/reset-lock.ts';
 import { respondWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
-import { FaultyObjects } from './faults/faulty-objects.ts';
 import type { CheckedSeed } from './seed/schema.ts';
 import { loadSeed } from './seed/seeder.ts';
 import { CountedIds } from './store/counted-ids.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
-import { Store } from './store/store.ts';
-import { attach, webApp } from './web-app.ts';
+import { type ReportFailure, Store } from './store/store.ts';
+import { webApp } from './web-app.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 
 export interface ServiceOptions {
@@ -84,14 +82,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, documents, seed, startsAt } = options;
   const rules = rulesOf(options.choices);
   const faults = new Faults(options.faults);
-  const objects = new FaultyObjects(options.objects, { ...options, faults });
-  const reportFailure = failureReporter(options.clock, options.onProblem ?? (() => undefined));
+  const reportFailure: ReportFailure = (operation, error) =>
+    options.onProblem?.(`${operation} failed: ${diskReason(error).replace(/\.$/, '')}.`);
   const store = await Store.open(dataDir, reportFailure);
   const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
   const clock = new SandboxClock(options.clock, options);
-  // A request without a Host header also gets the API's error format, not Node's empty response.
-  const server = createServer({ requireHostHeader: false, ServerResponse: responseDatedBy(clock) });
+  const server = createServer();
   const parts: ServiceParts = {
     store,
     clock,
@@ -102,38 +99,42 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     randomId: counted?.next ?? random,
     counted,
     documents,
-    documentStore: new DocumentStore(documents, objects),
+    documentStore: new DocumentStore({ ...options, state: store.state, faults }),
     reserveQuota: monthlyQuota(store.state, options.quota),
     rates: new SandboxRateWindow(options.rateLimit ?? LIMITS.rate),
-    resets: new ResetLock(),
     reportFailure,
     origin: () => originOf(server, HOST),
   };
   const sender = new WebhookSender(parts);
   const engine = new Engine({ ...parts, sender });
   const closing = new AbortController();
-  const end = once(() => close(server, { store, engine, sender, objects, closing }));
+  const end = once(() => close(server, { store, engine, sender, closing }));
   try {
     clock.offsetMs = startOfClock(store, clock, startsAt);
     seedTemplates(store, documents);
     const apiKey = await openDefaultKey(parts, dataDir, options.apiKey);
-    const pendingDocuments = new PendingDocuments({ ...parts, objects, state: store.state });
-    const control = new ControlPlane({ ...parts, engine, apiKey, pendingDocuments, seed });
+    const control = new ControlPlane({ ...parts, engine, apiKey, seed });
     const app = webApp({
       ...parts,
       engine,
       control,
       closing: closing.signal,
-      objects: pendingDocuments,
+      objects: parts.documentStore,
     });
-    attach(server, parts.reportFailure, (request, env) =>
-      respondWithFaults(request, env, {
-        faults,
-        clock: options.clock,
-        closing: closing.signal,
-        answer: () => app.fetch(request, env),
-      }),
+    const respond = getRequestListener(
+      (request, env) =>
+        respondWithFaults(request, env, {
+          faults,
+          clock: options.clock,
+          closing: closing.signal,
+          answer: () => app.fetch(request, env),
+        }),
+      { overrideGlobalObjects: false },
     );
+    server.on('request', (request, response) => {
+      response.setHeader('Date', new Date(clock.now()).toUTCString());
+      void respond(request, response);
+    });
     await listenOn(server, options.port, HOST);
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded =
@@ -156,10 +157,8 @@ function seedTemplates(store: Store, documents: DocumentMaker): void {
 
 /** Returns the initial offset of the sandbox's clock from the machine's, in ms. */
 function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): number {
-  const { value, frozenAt } = store.state.clock;
   const offset = startsAt === undefined ? clock.offsetOf(store.state.clock) : clock.offsetFor(startsAt);
-  const record = clock.recordOf(offset);
-  if (record.value !== value || record.frozenAt !== frozenAt) store.commit([{ kind: 'clock', ...record }]);
+  store.commit([{ kind: 'clock', ...clock.recordOf(offset) }]);
   return offset;
 }
 
@@ -169,11 +168,10 @@ async function close(
     store: Store;
     engine: Engine;
     sender: WebhookSender;
-    objects: FaultyObjects;
     closing: AbortController;
   },
 ): Promise<void> {
-  const { store, engine, sender, objects, closing } = parts;
+  const { store, engine, sender, closing } = parts;
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
   const force = setTimeout(() => {
@@ -185,7 +183,6 @@ async function close(
   clearTimeout(force);
   engine.close();
   await sender.close();
-  await objects.close();
   await store.close();
 }
 

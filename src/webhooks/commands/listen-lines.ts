@@ -88,9 +88,7 @@ export class ListenView {
   }
 
   #delivery({ delivery, place }: DeliveryEvent): Shown {
-    // Refused deliveries are limited by their number, and some are not in the journal.
-    if (this.#waitingChars > MAX_WAITING_CHARS && delivery.reason === null)
-      return this.#storedDelivery(delivery.deliveryId, place);
+    if (this.#waitingChars > MAX_WAITING_CHARS) return this.#storedDelivery(delivery.deliveryId, place);
     const shown = this.#deliveryLine(delivery);
     this.#waitingChars += shown.text.length;
     return shown;

@@ -21,10 +21,7 @@ export interface InspectorEntry {
 }
 
 const MAX_ENTRIES = 1_000;
-/** The maximum number of refused deliveries. Anyone can send them, so they must not displace valid ones. */
-const MAX_REFUSED = 250;
 const MAX_BYTES = 32 * 1024 * 1024;
-const MAX_FORWARDS = 100;
 
 /** The latest deliveries, limited by number and size. Notifies pages of changes. */
 export class DeliveryBoard {
@@ -59,8 +56,6 @@ export class DeliveryBoard {
     if (this.#entries.has(record.deliveryId)) return;
     this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });
     this.#bytes += sizeOf(record);
-    const refused = this.since(0).filter((entry) => entry.record.reason !== null);
-    for (const entry of refused.slice(0, -MAX_REFUSED)) this.#remove(entry);
     for (const entry of this.#entries.values()) {
       if (this.#entries.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
       this.#remove(entry);
@@ -73,7 +68,6 @@ export class DeliveryBoard {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     entry.passings.push({ ...result, replay, at: new Date(this.#clock.now()).toISOString() });
-    if (entry.passings.length > MAX_FORWARDS) entry.passings.shift();
     entry.change = ++this.#change;
     this.#wake();
   }

@@ -33,8 +33,6 @@ interface Parts extends Inspected {
 
 /** The interval of comment lines in the stream, which reveal broken connections. */
 const HEARTBEAT_MS = 15_000;
-/** How soon the page reconnects after the stream breaks. */
-const RECONNECT_MS = 1_000;
 
 /** Serves the page and its files, the stream of updates, details of deliveries, search in bodies, and replay. */
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
@@ -48,7 +46,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
     return file === undefined ? c.notFound() : c.body(file.body, 200, { 'Content-Type': file.type });
   });
   app.get('/:token/news', (c) => {
-    const after = Number(c.req.header('last-event-id') ?? c.req.query('after'));
+    const after = Number(c.req.header('last-event-id') ?? 0);
     return streamSSE(c, (stream) => streamChanges(stream, after, parts));
   });
   app.get('/:token/search', (c) => {
@@ -94,10 +92,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const ended = AbortSignal.any([gone.signal, closing]);
-  // If the number is missing or from another run, the page has no data yet.
-  let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
-  const start = { isFresh: seen === 0, change: board.change };
-  await stream.writeSSE({ event: 'start', data: JSON.stringify(start), retry: RECONNECT_MS });
+  let seen = after;
   const pause = new Wakeable(systemClock);
   const unwatch = board.watch(() => pause.wake());
   while (!ended.aborted) {

@@ -21,7 +21,6 @@ it('allows a confirmed call once, with identical arguments', async () => {
     }
   })();
   expect(used).toMatchObject({ code: 'USAGE', message: expect.stringContaining('already used') as unknown });
-  expect(used).not.toMatchObject({ hint: expect.stringContaining('Nothing was done') as unknown });
 });
 
 it('expires a confirmation after 15 minutes, and the oldest one first if there are very many', () => {

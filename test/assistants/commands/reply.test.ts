@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { resultOf } from '../../../src/assistants/commands/mcp-tool.ts';
-import { BadResponseError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redaction.ts';
 
 const said = (value: unknown) => JSON.stringify(resultOf({ data: value }, createRedactor()));
@@ -23,11 +22,5 @@ describe('an MCP reply', () => {
     const text = said({ signingUrl: 'https://a.test/HIDDEN', docs: 'https://a.test/page?lang=en#top' });
     expect(text).not.toContain('HIDDEN');
     expect(text).toContain('https://a.test/page?lang=en#top');
-  });
-
-  it('is refused immediately if it is too large', () => {
-    const metadata = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, 'v']));
-    expect(() => said({ metadata })).toThrow(BadResponseError);
-    expect(() => said('x'.repeat(5_000_000))).toThrow(BadResponseError);
   });
 });

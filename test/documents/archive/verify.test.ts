@@ -65,7 +65,7 @@ async function verify(places: string | string[], options: Options = {}): Promise
 }
 
 describe('a file', () => {
-  it('is looked up in the lists of all parent folders', async () => {
+  it('is compared with SHA256SUMS in its folder and in all parent folders', async () => {
     await put('a/2026-03/x.pdf', 'replaced');
     await putList('a', ['original', '2026-03/x.pdf']);
     expect(await verify('a/2026-03/x.pdf')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
@@ -134,7 +134,7 @@ describe('a rewritten list', () => {
 describe('a required seal', () => {
   const REQUIRED = { requireSeal: true };
 
-  it('fails everything listed that is not a sealed PDF', async () => {
+  it('fails every listed file that is not a sealed PDF', async () => {
     await put('a/sealed.pdf', sealed);
     await put('a/plain.pdf', plain);
     await put('a/junk.pdf', Buffer.concat([Buffer.from('junk\n'), sealed]));
@@ -237,7 +237,7 @@ describe('a sealed part', () => {
     expect(await readdir(at('parts/2024'))).toEqual(['lease.sealed.pdf']);
   });
 
-  it('that meets another one of its name is reported, and what was found about the file is kept', async () => {
+  it('is reported if its name is taken, and the findings about the file are kept', async () => {
     const [a, b] = [await putExtended('a/lease.pdf'), await putExtended('b/lease.pdf')];
     const files = await filesOf('a', 'b');
     for (const file of files)

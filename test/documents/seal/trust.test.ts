@@ -70,12 +70,12 @@ describe('the signer of an intact seal', () => {
     expect(judged(seal, { pin: fingerprint, authorities: [other.x509] })).toEqual(['pinned', undefined]);
   });
 
-  it('is different if another seal is pinned, unless an authority certified it', () => {
+  it('is reported as different if another seal is pinned, unless an authority certified it', () => {
     expect(judged(seal, { pin: OTHER })).toEqual(['other', 'SEAL_OTHER']);
     expect(judged(seal, { pin: OTHER, authorities: [root.x509] })).toEqual(['trusted', undefined]);
   });
 
-  it('can be anyone on the original, even with pinned and required signers', () => {
+  it('is not compared with pinned or required signers on the original', () => {
     expect(judged(seal, { pin: OTHER }, 'original')).toEqual(['unknown', undefined]);
     expect(judged(seal, { pin: fingerprint }, 'original')).toEqual(['unknown', undefined]);
     expect(judged(seal, { sealedBy: [OTHER] }, 'original')).toEqual(['unknown', undefined]);

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
+import type { Envelope } from '../../../src/api/schemas.ts';
 import type { JudgedSeal } from '../../../src/documents/seal/judge.ts';
-import { accountOf, findingOn } from '../../../src/envelopes/evidence/findings.ts';
+import { findingOn } from '../../../src/envelopes/evidence/findings.ts';
+
+const COMPLETED_AT = '2026-03-01T10:00:00.000Z';
+const envelope: Envelope = { id: 'env_1', status: 'COMPLETED', completedAt: COMPLETED_AT };
 
 const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   state: 'intact',
@@ -9,7 +13,7 @@ const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   subject: 'CN=x',
   issuer: 'CN=x',
   fingerprint: 'ab'.repeat(32),
-  time: null,
+  time: COMPLETED_AT,
   sealedBytes: 100,
   others: [],
   reason: null,
@@ -17,22 +21,27 @@ const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   ...more,
 });
 
-it('finds no problem in a document with a known seal, or in the original', () => {
-  for (const what of ['signed', 'certificate']) expect(findingOn({ what, seal: seal() })).toBe(null);
-  expect(findingOn({ what: 'signed', seal: seal({ trust: 'trusted' }) })).toBe(null);
-  expect(findingOn({ what: 'document', seal: seal({ state: 'unsigned' }) })).toBe(null);
+const codeOf = (what: string, judged: JudgedSeal | null) => findingOn({ what, seal: judged }, envelope)?.code;
+
+it('finds no problem in a document with a known seal from the time of completion', () => {
+  for (const what of ['signed', 'certificate']) expect(codeOf(what, seal())).toBeUndefined();
+  expect(codeOf('document', seal({ state: 'unsigned' }))).toBeUndefined();
+  for (const more of [
+    { time: '2026-03-01T10:59:59.000Z', trust: 'trusted' },
+    { time: '2026-03-01T11:00:00.000Z' },
+    { time: null },
+  ] as const)
+    expect(codeOf('signed', seal(more))).toBeUndefined();
+  const open = { ...envelope, completedAt: null };
+  expect(findingOn({ what: 'signed', seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }, open)).toBe(null);
 });
 
-it.each([
+it.each<[string, JudgedSeal | null, string]>([
   ['without a seal', seal({ state: 'unsigned' }), 'SEAL_MISSING'],
   ['that is not a PDF', null, 'SEAL_MISSING'],
+  ['sealed over an hour later', seal({ time: '2026-03-01T11:00:01.000Z' }), 'SEAL_TIME'],
+  ['sealed over an hour earlier', seal({ time: '2026-03-01T08:59:59.000Z' }), 'SEAL_TIME'],
   ['by an unknown sealer', seal({ trust: 'unknown' }), 'SEAL_UNKNOWN'],
 ])('finds a problem in a signed document %s', (_, judged, code) => {
-  expect(findingOn({ what: 'signed', seal: judged })?.code).toBe(code);
-});
-
-it('reads the account from storage keys in the documented form', () => {
-  const keys = ['elsewhere/signed.pdf', 'esign/envelopes/org_1/env_1/signed.pdf'];
-  expect(accountOf(keys.map((key) => ({ key })))).toBe('org_1');
-  expect(accountOf([{ key: null }])).toBe(null);
+  expect(codeOf('signed', judged)).toBe(code);
 });

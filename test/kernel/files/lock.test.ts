@@ -52,7 +52,7 @@ describe('a lock', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'is free if its process ID belongs to another process',
+    'can be taken if its process ID now belongs to another process',
     async () => {
       const killed = await holder();
       const owner = await readFile(lock, 'utf8');
@@ -65,7 +65,7 @@ describe('a lock', () => {
     },
   );
 
-  it.each(['', 'rubbish', '999999999 1 x'])('is free without an owner (%j)', async (text) => {
+  it.each(['', 'rubbish', '999999999 1 x'])('can be taken if its file names no owner (%j)', async (text) => {
     await writeFile(lock, text);
     await (await lockFile(lock, taken))();
   });

@@ -12,7 +12,7 @@ const env = {
 };
 
 describe('the environment of a started program', () => {
-  it('is ours without our secrets, in any spelling', () => {
+  it('contains our variables except the secrets, in any spelling', () => {
     expect(childEnvironment({}, [], env)).toEqual({ PATH: '/bin', AWS_REGION: 'd' });
   });
 
@@ -25,7 +25,7 @@ describe('the environment of a started program', () => {
     });
   });
 
-  it('is built in one place for all programs', async () => {
+  it('is built by one function for all programs', async () => {
     const folder = join(import.meta.dirname, '../../../src');
     const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
     const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
@@ -34,7 +34,7 @@ describe('the environment of a started program', () => {
     for (const text of starting) expect(text).toContain('childEnvironment(');
   });
 
-  it('lists the secrets in it', () => {
+  it('is searched for the values of secrets', () => {
     expect(secretsOf(env)).toEqual(['a', 'c']);
   });
 });

@@ -77,7 +77,7 @@ const result: ForwardResult = {
 };
 const failed = { status: 500, error: 'responded with 500', attempt: 3, nextMs: 5_000 };
 
-it('shows the result of forwarding it', () => {
+it('shows the result of forwarding a delivery', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
   const name = '          → envelope.sent env_4cc9…  ';
   expect(line({})).toBe(`${name}200 in 12 ms\n`);

@@ -33,7 +33,7 @@ it('compares every secret, even after one has matched', () => {
   expect(compare).toHaveBeenCalledTimes(3);
 });
 
-it.each([true, false])('depends only on the constant-time comparison (%s)', (verdict) => {
+it.each([true, false])('accepts a signature only by the constant-time comparison (%s)', (verdict) => {
   compare.mockReturnValue(verdict);
   for (const secret of ['right', 'wrong'])
     expect(checkSignature(body, sign(body, 'right'), [secret]).ok).toBe(verdict);

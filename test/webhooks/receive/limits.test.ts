@@ -41,7 +41,7 @@ async function open(bytes: number): Promise<Socket> {
   return socket;
 }
 
-it('refuses large bodies with 503 while many are open, but no small ones', async () => {
+it('refuses large bodies with 503 while many are arriving, and accepts small ones', async () => {
   const sockets = await Promise.all(Array.from({ length: 70 }, () => open(MIB)));
   const refused = await Promise.race(sockets.map((socket) => once(socket, 'data')));
   expect(String(refused)).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: \d/);
@@ -53,7 +53,7 @@ it('refuses large bodies with 503 while many are open, but no small ones', async
   await eventually(async () => expect(await deliver(large)).toBe(200));
 });
 
-it('counts a body no longer once it was answered', async () => {
+it('stops counting a body when its request is answered', async () => {
   for (let n = 0; n < 80; n++) {
     const large = payload(`env_${n}`, 'envelope.sent', { filler: 'x'.repeat(MIB - 1_000) });
     expect(await deliver(large)).toBe(200);
@@ -61,7 +61,7 @@ it('counts a body no longer once it was answered', async () => {
   expect(busy).toBe(0);
 });
 
-it('responds with 500 to a delivery that could not be stored, which is not a duplicate when it is sent again', async () => {
+it('responds with 500 to a delivery that could not be stored, and accepts it as new when it is sent again', async () => {
   const full = new Error('the disk is full');
   store = () => Promise.reject(full);
   expect(await deliver()).toBe(500);

@@ -30,7 +30,7 @@ export async function confirmNewRun(run: NewRun, client: Client, context: Contex
   const { request, list, work, left } = run;
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
   if (!context.terminal.json) context.terminal.err(await newRunText(run, client, context));
-  await confirmWork(work, `${first}${rowsInWords(work, left)}`, client, context, {
+  await confirmRows(work, `${first}${rowsInWords(work, left)}`, client, context, {
     yes: request.yes,
     always: list.report.isIncomplete && !request.allowMissing,
     fromStdin: request.file === '-',
@@ -48,7 +48,7 @@ export async function confirmRest(
   const { id, total } = state.head;
   const left = total - state.finishedCount;
   const which = last < total ? `the next ${grouped(work.rows)} of ` : 'the other ';
-  await confirmWork(work, `${which}${rowsInWords(work, left)} of ${id}`, client, context, { yes });
+  await confirmRows(work, `${which}${rowsInWords(work, left)} of ${id}`, client, context, { yes });
 }
 
 function rowsInWords({ mode }: PlannedWork, count: number): string {
@@ -59,7 +59,7 @@ function rowsInWords({ mode }: PlannedWork, count: number): string {
  * Asks for confirmation, also as the guards require. Drafts email nobody, so without a terminal, only sending needs --yes.
  * @throws UsageError when it is refused; GuardError
  */
-async function confirmWork(
+async function confirmRows(
   { mode, rows, people, write }: PlannedWork,
   what: string,
   client: Client,

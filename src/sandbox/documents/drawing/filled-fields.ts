@@ -4,7 +4,7 @@ import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
 import { type Box, baseline, COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
-import { dayOf, inUtc } from './times.ts';
+import { inUtc } from './times.ts';
 
 /** Returns what a signer entered into a field or drew there. */
 function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string | Drawing {
@@ -17,7 +17,7 @@ function valueIn(field: FieldRecord, signer: SignerRecord): string | Drawing {
   if (typeof input !== 'string' || input.trim() !== '' || !field.required) return input;
   if (field.type === 'SIGNATURE') return signer.name;
   if (field.type === 'INITIALS') return initialsOf(signer.name);
-  return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
+  return field.type === 'DATE' && signer.signedAt !== null ? signer.signedAt.slice(0, 10) : '';
 }
 
 /** Draws a value into its field. A value that is too long is shortened. */
@@ -90,10 +90,9 @@ function drawHandwriting(
   const use = byHand ? 'hand' : 'text';
   // The fallback fonts look larger at the same size than the handwriting font.
   const largest = byHand ? size : size * 0.72;
-  const slack = byHand ? 0 : largest * 0.2;
-  const fitted = pen.type.fit([text], use, { width: width - slack, largest, smallest: size * 0.22 });
+  const fitted = pen.type.fit([text], use, { width, largest, smallest: size * 0.22 });
   const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
-  drawLine(pen, fitted.lines[0] ?? '', style, { x, y, slanted: !byHand });
+  drawLine(pen, fitted.lines[0] ?? '', style, { x, y });
 }
 
 /** Draws text in a box, as large as fits, on as many lines as fit. */

@@ -78,7 +78,7 @@ function columnAt(top: number): Column {
 
 /** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
 export function drawFooter(pen: Pen, left: string, right: string): void {
-  pen.sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
+  pen.sheet.line(FLOW.left, 790, FLOW.width, { color: COLORS.hairline, width: 0.5 });
   drawFitted(pen, oneLine(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
   drawLine(pen, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
 }
@@ -97,7 +97,7 @@ export function drawSandboxMark(pen: Pen, envelopeId: string): void {
   drawLine(pen, text, notice, { x: right, y: bottom, align: 'right' });
 
   const style = { ...STYLES.footer, use: 'strong', size: 6.4, color: COLORS.warning } as const;
-  const width = pen.type.width('SANDBOX', style.use, style.size) + 7 * 1.2;
+  const width = pen.type.width('SANDBOX', style.use, style.size);
   pen.sheet.box(right - width - 11, 25, width + 11, 14, { stroke: COLORS.warning, width: 0.6 });
-  drawLine(pen, 'SANDBOX', style, { x: right - width - 5, y: 34.3, tracking: 1.2 });
+  drawLine(pen, 'SANDBOX', style, { x: right - width - 5, y: 34.3 });
 }

@@ -1,17 +1,18 @@
+import { type Color, rgb } from '@libpdf/core';
 import type { FieldRecord } from '../../model.ts';
-import type { Color, Sheet } from '../pdf/sheet.ts';
+import type { Sheet } from '../pdf/sheet.ts';
 import type { Use } from '../text/fonts.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 
 export const COLORS = {
-  ink: [0.11, 0.13, 0.17],
-  grey: [0.39, 0.42, 0.47],
-  faint: [0.6, 0.63, 0.67],
-  hairline: [0.82, 0.84, 0.87],
-  tint: [0.965, 0.972, 0.982],
-  accent: [0.13, 0.27, 0.44],
-  penBlue: [0.08, 0.17, 0.45],
-  warning: [0.62, 0.26, 0.12],
+  ink: rgb(0.11, 0.13, 0.17),
+  grey: rgb(0.39, 0.42, 0.47),
+  faint: rgb(0.6, 0.63, 0.67),
+  hairline: rgb(0.82, 0.84, 0.87),
+  tint: rgb(0.965, 0.972, 0.982),
+  accent: rgb(0.13, 0.27, 0.44),
+  penBlue: rgb(0.08, 0.17, 0.45),
+  warning: rgb(0.62, 0.26, 0.12),
 } as const satisfies Record<string, Color>;
 
 /** The page to draw on, and the typesetter of its document. */
@@ -46,16 +47,13 @@ interface TextLine {
   /** The baseline. */
   y: number;
   align?: 'left' | 'right' | 'center';
-  slanted?: boolean;
-  tracking?: number;
 }
 
 /** Draws one line of text. */
 export function drawLine(pen: Pen, text: string, { use, size, color }: TextStyle, line: TextLine): void {
-  const { y, align, slanted = false, tracking = 0 } = line;
-  const width = pen.type.width(text, use, size) + tracking * [...text].length;
-  const x = line.x - (align === 'right' ? width : align === 'center' ? width / 2 : 0);
-  pen.sheet.text(pen.type.runs(text, use), { x, y, size, color, slanted, tracking });
+  const width = pen.type.width(text, use, size);
+  const x = line.x - (line.align === 'right' ? width : line.align === 'center' ? width / 2 : 0);
+  pen.sheet.text(pen.type.runs(text, use), x, line.y, { size, color });
 }
 
 /** Where a paragraph starts, and how wide it is. */
@@ -68,7 +66,7 @@ export interface Column {
 /** Draws the background of a field, and the line on which it is filled in. */
 export function drawFieldBox(sheet: Sheet, { x, y, width, height }: Box): void {
   sheet.box(x, y, width, height, { fill: COLORS.tint });
-  sheet.line([x, y + height], [x + width, y + height], { color: COLORS.grey, width: 0.6 });
+  sheet.line(x, y + height, width, { color: COLORS.grey, width: 0.6 });
 }
 
 /** Draws a paragraph from its top edge down. Returns the top of the next one. */
@@ -103,7 +101,7 @@ export function drawTitle(pen: Pen, title: string, subtitle: string, place: Colu
   const { x, width } = place;
   const below = drawParagraph(pen, title, STYLES.title, place);
   const y = drawParagraph(pen, subtitle, STYLES.small, { x, top: below + 1, width }) + 9;
-  pen.sheet.line([x, y], [x + width, y], { color: COLORS.hairline, width: 0.75 });
-  pen.sheet.line([x, y], [x + 42, y], { color: COLORS.accent, width: 1.5 });
+  pen.sheet.line(x, y, width, { color: COLORS.hairline, width: 0.75 });
+  pen.sheet.line(x, y, 42, { color: COLORS.accent, width: 1.5 });
   return y;
 }

@@ -1,15 +1,5 @@
-import { createHash } from 'node:crypto';
-import {
-  PDF,
-  type PDFPage,
-  PdfArray,
-  PdfDict,
-  PdfName,
-  PdfNumber,
-  type PdfRef,
-  PdfStream,
-  PdfString,
-} from '@libpdf/core';
+import { hash } from 'node:crypto';
+import { PDF, PdfArray, PdfString } from '@libpdf/core';
 import { createFonts, type Fonts } from '../text/fonts.ts';
 import { createTypesetter, type Typesetter } from '../text/typesetter.ts';
 import { createSheet, type Sheet } from './sheet.ts';
@@ -48,68 +38,34 @@ export async function openPdf(bytes: Uint8Array): Promise<Pdf> {
 
 function pdfOver(pdf: PDF): Pdf {
   const fonts = createFonts(pdf);
-  const pages = pdf.getPages();
-  const sheets = pages.map(({ width, height }) => createSheet({ width, height }));
+  const sheets = pdf.getPages().map(createSheet);
   return {
     type: createTypesetter(fonts),
     sheets,
     addSheet(): Sheet {
-      const sheet = createSheet(A4);
-      pages.push(pdf.addPage(A4));
+      const sheet = createSheet(pdf.addPage(A4));
       sheets.push(sheet);
       return sheet;
     },
     async save(info: PdfInfo): Promise<Uint8Array> {
-      const faces = new PdfDict(fonts.faces().map(({ resource, font }) => [resource, font.ref]));
-      const resources = pdf.register(PdfDict.of({ Font: faces }));
-      const digest = createHash('sha256').update(JSON.stringify(info));
-      for (const [index, page] of pages.entries()) {
-        const sheet = sheets[index];
-        const content = sheet?.content() ?? '';
-        digest.update(content);
-        if (sheet && content !== '') show(pdf, page, { content, size: sheet.size, resources });
-      }
       describe(pdf, info);
-      const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
-      pdf.context.info.trailer.set('ID', new PdfArray([id, id]));
       return withStableTags(await pdf.save({ subsetFonts: true, compressionThreshold: 64 }), fonts);
     },
   };
 }
 
-/** Adds the drawing to the page as a separate form, so that its fonts can't clash with those of an earlier drawing. */
-function show(
-  pdf: PDF,
-  page: PDFPage,
-  { content, size, resources }: { content: string; size: Sheet['size']; resources: PdfRef },
-): void {
-  const box = [0, 0, size.width, size.height].map((value) => PdfNumber.of(value));
-  const facts = { Type: PdfName.of('XObject'), Subtype: PdfName.of('Form'), BBox: new PdfArray(box) };
-  const form = pdf.register(
-    PdfStream.fromDict({ ...facts, Resources: resources }, Buffer.from(content, 'latin1')),
-  );
-  const pageResources = page.getResources();
-  const forms = pageResources.getDict('XObject', (ref) => pdf.context.resolve(ref)) ?? new PdfDict();
-  const name = `Esign${[...forms.keys()].length + 1}`;
-  forms.set(name, form);
-  pageResources.set('XObject', forms);
-  const own = pdf.register(PdfStream.fromDict({}, Buffer.from(`q /${name} Do Q`, 'latin1')));
-  const before = page.dict.get('Contents', (ref) => pdf.context.resolve(ref));
-  const existing = before instanceof PdfArray ? [...before] : [page.dict.get('Contents')];
-  page.dict.set('Contents', new PdfArray([...existing.filter((entry) => entry !== undefined), own]));
-}
-
 /** Replaces the random tags that the library gives to the subsets of fonts, so that the same document has the same bytes. */
 function withStableTags(bytes: Uint8Array, fonts: Fonts): Uint8Array {
   let text = Buffer.from(bytes).toString('latin1');
-  for (const [index, { font }] of fonts.faces().entries())
-    text = text.replaceAll(`/${font.subsetTag}+`, `/${TAGS[index] ?? ''}+`);
+  for (const [index, { subsetTag }] of fonts.embedded().entries())
+    text = text.replaceAll(`/${subsetTag}+`, `/${TAGS[index] ?? ''}+`);
   return Buffer.from(text, 'latin1');
 }
 
 const TAGS = ['ESIGNA', 'ESIGNB', 'ESIGNC'];
 
-function describe(pdf: PDF, { title, subject, keywords, at }: PdfInfo): void {
+function describe(pdf: PDF, info: PdfInfo): void {
+  const { title, subject, keywords, at } = info;
   const date = new Date(at);
   pdf.setMetadata({
     title,
@@ -122,4 +78,6 @@ function describe(pdf: PDF, { title, subject, keywords, at }: PdfInfo): void {
     modificationDate: date,
     language: 'en',
   });
+  const id = PdfString.fromBytes(Buffer.from(hash('sha256', JSON.stringify(info)).slice(0, 32), 'hex'));
+  pdf.context.info.trailer.set('ID', new PdfArray([id, id]));
 }

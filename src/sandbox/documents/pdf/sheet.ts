@@ -1,7 +1,5 @@
+import type { Color, PDFPage } from '@libpdf/core';
 import type { Run } from '../text/fonts.ts';
-
-/** Red, green, blue from 0 to 1. */
-export type Color = readonly [number, number, number];
 
 interface LineStyle {
   color: Color;
@@ -14,91 +12,59 @@ interface BoxStyle {
   width?: number;
 }
 
-/** The slant of a face that replaces handwriting: about 11 degrees. */
-const SLANT = 0.2;
-
 type Point = readonly [number, number];
-
-interface TextPlace {
-  x: number;
-  y: number;
-  size: number;
-  color: Color;
-  slanted: boolean;
-  /** Extra space after each character, in points. */
-  tracking: number;
-}
 
 export type Sheet = ReturnType<typeof createSheet>;
 
-/**
- * Creates the drawing on a page, as PDF content. All positions are in points from the page's top left corner. Text is positioned by its
- * baseline.
- */
-export function createSheet(size: { width: number; height: number }) {
-  const operators: string[] = [];
-  const up = (y: number): string => number(size.height - y);
-  const fill = (color: Color): string => `${color.map(number).join(' ')} rg`;
-  const pen = ({ color, width }: LineStyle): string => `${color.map(number).join(' ')} RG ${number(width)} w`;
-
-  const sheet = {
-    size,
-    text(runs: readonly Run[], place: TextPlace): void {
-      const { y, color, slanted, tracking } = place;
-      let { x } = place;
-      operators.push(fill(color));
-      for (const { resource, glyphs, width } of runs) {
-        const font = `/${resource} ${number(place.size)} Tf ${number(tracking)} Tc`;
-        const matrix = `1 0 ${slanted ? SLANT : 0} 1 ${number(x)} ${up(y)} Tm`;
-        operators.push(`BT ${font} ${matrix} <${glyphs}> Tj ET`);
-        x += width * place.size + (glyphs.length / 4) * tracking;
+/** Creates the drawing on a page. All positions are in points from the page's top left corner. Text is positioned by its baseline. */
+export function createSheet(page: PDFPage) {
+  const up = (y: number): number => page.height - y;
+  const strokeOptions = ({ color, width }: LineStyle) =>
+    ({ borderColor: color, borderWidth: width, lineCap: 'round', lineJoin: 'round' }) as const;
+  return {
+    size: { width: page.width, height: page.height },
+    text(runs: readonly Run[], x: number, y: number, { size, color }: { size: number; color: Color }): void {
+      let left = x;
+      for (const { font, text } of runs) {
+        page.drawText(text, { x: left, y: up(y), font, size, color });
+        left += font.getTextWidth(text, size);
       }
     },
-    line(from: Point, to: Point, style: LineStyle): void {
-      sheet.stroke([from, to], style);
-    },
     box(x: number, y: number, width: number, height: number, style: BoxStyle): void {
-      const rectangle = `${number(x)} ${up(y + height)} ${number(width)} ${number(height)} re`;
-      if (style.fill) operators.push(`${fill(style.fill)} ${rectangle} f`);
-      if (style.stroke)
-        operators.push(`${pen({ color: style.stroke, width: style.width ?? 0.5 })} ${rectangle} S`);
+      page.drawRectangle({
+        x,
+        y: up(y + height),
+        width,
+        height,
+        ...(style.fill && { color: style.fill }),
+        ...(style.stroke && { borderColor: style.stroke, borderWidth: style.width ?? 0.5 }),
+      });
+    },
+    /** Draws a horizontal line. */
+    line(x: number, y: number, length: number, { color, width }: LineStyle): void {
+      const [start, end] = [
+        { x, y: up(y) },
+        { x: x + length, y: up(y) },
+      ];
+      page.drawLine({ start, end, color, thickness: width });
     },
     /** Draws a polyline with round ends. */
-    stroke(points: readonly Point[], style: LineStyle): void {
-      const path = points.map(([x, y], index) => `${number(x)} ${up(y)} ${index === 0 ? 'm' : 'l'}`);
-      operators.push(`${pen(style)} ${path.length > 2 ? '1 J 1 j' : '0 J'} ${path.join(' ')} S`);
+    stroke([start, ...points]: readonly Point[], style: LineStyle): void {
+      if (start === undefined) return;
+      const path = page.drawPath().moveTo(start[0], up(start[1]));
+      for (const [x, y] of points) path.lineTo(x, up(y));
+      path.stroke(strokeOptions(style));
     },
-    /** Draws a smooth line with round ends that stays within the convex hull of its points, or a dot for a single point. */
-    curve(points: readonly Point[], style: LineStyle): void {
-      const path = curvePath(points).map((step) =>
-        step.map((part) => (typeof part === 'string' ? part : `${number(part[0])} ${up(part[1])}`)).join(' '),
-      );
-      operators.push(`${pen(style)} 1 J 1 j ${path.join(' ')} S`);
+    /** Draws a smooth line through the middle of each segment, bent towards the point between them, or a dot for a single point. */
+    curve([start, ...points]: readonly Point[], style: LineStyle): void {
+      if (start === undefined) return;
+      const path = page.drawPath().moveTo(start[0], up(start[1]));
+      for (const [index, [x, y]] of points.slice(0, -1).entries()) {
+        const [nextX, nextY] = points[index + 1] ?? [x, y];
+        path.quadraticCurveTo(x, up(y), (x + nextX) / 2, up((y + nextY) / 2));
+      }
+      const [x, y] = points.at(-1) ?? start;
+      path.lineTo(x, up(y)).stroke(strokeOptions(style));
     },
-    content: () => operators.join('\n'),
   };
-  return sheet;
-}
-
-/** Returns a path of curves from the middle of each segment to the middle of the next, bent towards the point between them. */
-function curvePath(points: readonly Point[]): (Point | string)[][] {
-  const [start] = points;
-  if (start === undefined) return [];
-  const path: (Point | string)[][] = [[start, 'm']];
-  let from = start;
-  for (const [index, point] of points.slice(1, -1).entries()) {
-    const to = between(point, points[index + 2] ?? point, 1 / 2);
-    path.push([between(from, point, 2 / 3), between(to, point, 2 / 3), to, 'c']);
-    from = to;
-  }
-  return [...path, [points.at(-1) ?? start, 'l']];
-}
-
-function between(from: Point, to: Point, part: number): Point {
-  return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
-}
-
-/** Formats a number for PDF: no exponent, at most three decimal places. */
-function number(value: number): string {
-  return (Math.round(value * 1000) / 1000).toString();
 }

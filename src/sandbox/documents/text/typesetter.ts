@@ -43,19 +43,14 @@ export function createTypesetter(fonts: Fonts) {
     /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
     fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText {
       const { width, height = 0, leading = 1, largest, smallest } = options;
-      const single = paragraphs.join(' ');
-      const linesAt = (size: number): string[] =>
-        paragraphs.flatMap((paragraph) => typesetter.wrap(paragraph, use, size, width));
-      const room = (size: number): number => Math.max(1, Math.floor(height / (leading * size) + 1e-6));
+      const roomAt = (size: number) => Math.max(1, Math.floor(height / (leading * size) + 1e-6));
+      const texts = roomAt(smallest) < 2 ? [paragraphs.join(' ')] : paragraphs;
+      const linesAt = (size: number) => texts.flatMap((text) => typesetter.wrap(text, use, size, width));
       for (let size = largest; size >= smallest; size -= 0.25) {
-        const oneLine = paragraphs.length === 1 || room(size) < 2;
-        const singleWidth = typesetter.width(single, use, size);
-        if (oneLine && singleWidth <= width) return { lines: [single], size };
-        if (room(size) < 2 || singleWidth > width * room(size)) continue;
         const lines = linesAt(size);
-        if (lines.length <= room(size)) return { lines, size };
+        if (lines.length <= roomAt(size)) return { lines, size };
       }
-      const kept = linesAt(smallest).slice(0, room(smallest));
+      const kept = linesAt(smallest).slice(0, roomAt(smallest));
       const fits = (text: string) => typesetter.width(text, use, smallest) <= width;
       const cut = shortened(kept.pop() ?? '', fits);
       return { lines: [...kept, cut], size: smallest };

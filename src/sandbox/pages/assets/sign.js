@@ -1,6 +1,6 @@
 // Shows the document with its fields. Without this script, the page is a plain form.
 
-import { padIn, preview, readStrokes } from './pad.js';
+import { padIn, preview } from './pad.js';
 import { drawPages, layOver } from './sheets.js';
 
 const form = document.querySelector('form.signing');
@@ -27,7 +27,6 @@ async function showDocument() {
 function placeFields(one) {
   if (narrow.matches) placeInList(one);
   else placeOnPage(one);
-  for (const field of one.fields) field.dispatchEvent(new Event('placed'));
   list.hidden = !list.querySelector('.field');
 }
 
@@ -91,14 +90,15 @@ function makeDrawable(field, pad) {
   const draw = button('pen', `Draw: ${name}`, 'Draw');
   const shown = button('ink', `${name}, drawn: draw it again`);
   const type = button('pen', `Type instead: ${name}`, 'Type');
-  const canvas = document.createElement('canvas');
-  shown.append(canvas);
+  const picture = document.querySelector('.pad').cloneNode(true);
+  picture.removeAttribute('class');
+  shown.append(picture);
   typed.after(draw, shown, type);
   const update = () => {
     const isDrawn = drawing.value !== '';
     typed.hidden = draw.hidden = isDrawn;
     shown.hidden = type.hidden = !isDrawn;
-    if (isDrawn) preview(canvas, readStrokes(drawing.value));
+    if (isDrawn) preview(picture, drawing.value);
     countFields();
   };
   const ask = async () => {
@@ -114,7 +114,6 @@ function makeDrawable(field, pad) {
     update();
     typed.focus();
   });
-  field.addEventListener('placed', update);
   update();
 }
 

@@ -8,14 +8,7 @@ import { readJson } from '../base/json-body.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
-import {
-  loggedPath,
-  reply,
-  type ServiceContext,
-  type ServiceEnv,
-  unknownRoute,
-  wrongMethod,
-} from '../base/web.ts';
+import { reply, type ServiceContext, type ServiceEnv, unknownRoute } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
@@ -29,7 +22,7 @@ export interface RouteOptions extends ServiceParts {
 /** Returns the eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD is handled like GET. */
 export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.use('*', audited(options), keyed(options), wrongMethod(app));
+  app.use('*', audited(options), keyed(options));
   templateRoutes(app, options);
   envelopeRoutes(app, options);
   actionRoutes(app, options);
@@ -151,7 +144,7 @@ function audited({ store, clock, randomId }: RouteOptions) {
       keyId: key?.id ?? null,
       action: c.res.status === 429 ? 'api.rate_limited' : 'api.request',
       method: c.req.method,
-      path: loggedPath(c.req.path),
+      path: c.req.path,
       status: c.res.status,
     };
     store.state.addAudit(value);

@@ -1,8 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { codeOf, type ErrorDetails } from '../../../kernel/errors.ts';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
-import { diskErrorIn } from './failure-reporter.ts';
 
 /** The HTTP status of each error code (Errors). INTERNAL_ERROR is for unexpected failures, for which the API document has no code. */
 const STATUS = {
@@ -60,16 +59,8 @@ export function errorText(error: ApiError): string {
   return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
 }
 
-/**
- * Converts any thrown value to an ApiError. An unexpected error becomes a 500 without internal details, except for the reason of a disk
- * error.
- */
+/** Converts any thrown value to an ApiError. An unexpected error becomes a 500 with its reason. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const failed = 'The sandbox could not complete the request';
-  const disk = diskErrorIn(error);
-  if (disk === undefined) return new ApiError('INTERNAL_ERROR', failed);
-  const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(disk) ?? '');
-  const reason = isFull ? 'the disk is full' : diskReason(disk);
-  return new ApiError('INTERNAL_ERROR', `${failed}: ${reason}`);
+  return new ApiError('INTERNAL_ERROR', `The sandbox could not complete the request: ${diskReason(error)}`);
 }

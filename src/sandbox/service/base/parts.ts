@@ -3,13 +3,11 @@ import type { DocumentMaker } from '../../model.ts';
 import type { SandboxRateWindow } from '../api/rate-window.ts';
 import type { DocumentStore } from '../engine/document-store.ts';
 import type { ReserveQuota } from '../engine/quota.ts';
-import type { ResetLock } from '../engine/reset-lock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import type { ReportFailure, Store } from '../store/store.ts';
 import type { Rules } from './choices.ts';
-import type { ReportFailure } from './failure-reporter.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 
 /** The parts of a service that its modules share. */
@@ -29,7 +27,6 @@ export interface ServiceParts {
   documentStore: DocumentStore;
   reserveQuota: ReserveQuota;
   rates: SandboxRateWindow;
-  resets: ResetLock;
   reportFailure: ReportFailure;
   /** Returns the base of the links in emails. A function because the port is known only once the service listens. */
   origin: () => string;

@@ -37,12 +37,6 @@ export class TimeOrder {
     return this.#entries.splice(0, count).map(({ id }) => id);
   }
 
-  /** Returns the entries up to `time`, earliest first. */
-  until(time: number): readonly Readonly<TimedId>[] {
-    const end = this.#entries.findIndex(({ at }) => at > time);
-    return this.#entries.slice(0, end < 0 ? undefined : end);
-  }
-
   /** Returns the IDs from one position up to another, earliest first. */
   slice(start?: number, end?: number): string[] {
     return this.#entries.slice(start, end).map(({ id }) => id);

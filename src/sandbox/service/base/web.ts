@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { maskKey } from '../../../kernel/redaction.ts';
 import type { KeyRecord } from '../../model.ts';
-import { ApiError, asApiError, errorText, notFound } from './errors.ts';
+import { asApiError, errorText, notFound } from './errors.ts';
 
 /**
  * The context of a handler: Node's request and response, the key of an authenticated request, and `caller`, which is also set before
@@ -23,11 +21,6 @@ export interface ServiceEnv {
 
 export type ServiceContext = Context<ServiceEnv>;
 
-/** Returns a path for logs: without the secret token of a signing link, and without an API key that was passed in it. */
-export function loggedPath(path: string): string {
-  return path.replace(/^(\/sign\/).*/, '$1…').replace(/esk_\w+/g, maskKey);
-}
-
 export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {
   return jsonText(c, JSON.stringify(value), status);
 }
@@ -36,20 +29,6 @@ export function reply(c: ServiceContext, value: unknown, status: ContentfulStatu
 export function errorResponse(c: ServiceContext, thrown: unknown): Response {
   const error = asApiError(thrown);
   return jsonText(c, errorText(error), error.status);
-}
-
-/** Returns middleware that responds to a known path with an unsupported method. */
-export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv> {
-  return methodNotAllowed({
-    app,
-    onMethodNotAllowed: (c: ServiceContext, allowed) => {
-      c.header('Allow', allowed.join(', '));
-      return errorResponse(
-        c,
-        new ApiError('NOT_FOUND', `${c.req.method} is not supported at this path`, { status: 405 }),
-      );
-    },
-  });
 }
 
 export function unknownRoute(c: ServiceContext): Response {

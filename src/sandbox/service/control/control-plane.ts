@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import { envelopeView } from '../api/representation.ts';
@@ -9,7 +8,6 @@ import { isoTime } from '../base/sandbox-clock.ts';
 import type { bodies } from '../base/validation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { mailView } from '../engine/mails.ts';
-import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
 import type { CheckedSeed } from '../seed/schema.ts';
@@ -21,7 +19,6 @@ interface ControlPlaneOptions extends ServiceParts {
   engine: Engine;
   /** The key that a reset keeps. */
   apiKey: string;
-  pendingDocuments: PendingDocuments;
   /** The seed that the sandbox was started with. */
   seed: CheckedSeed | undefined;
 }
@@ -30,6 +27,9 @@ interface DeliveryFilter {
   envelopeId?: string | undefined;
   event?: string | undefined;
 }
+
+/** How often a waiting request looks again, in ms. */
+const POLL_MS = 20;
 
 /** Selects emails. The case of an address is ignored. */
 export interface MailFilter {
@@ -88,17 +88,15 @@ export class ControlPlane {
 
   /** Loads a seed. Anything with the same ID is replaced. */
   async seed(seed: CheckedSeed): Promise<SeedResult> {
-    const { resets, engine } = this.#options;
-    const result = await resets.exclusive(async () => loadSeed(seed, this.#options));
-    await engine.catchUp();
+    const result = loadSeed(seed, this.#options);
+    await this.#options.engine.catchUp();
     return result;
   }
 
   /** Resets the sandbox to its initial state, including the seed and faults. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, faults, pendingDocuments, seed, counted } = this.#options;
-    await engine.reset(hashOf(apiKey), async () => {
-      pendingDocuments.forget();
+    const { engine, apiKey, rates, faults, seed, counted } = this.#options;
+    await engine.reset(hashOf(apiKey), () => {
       counted?.restart();
       if (seed !== undefined) loadSeed(seed, this.#options);
     });
@@ -107,21 +105,18 @@ export class ControlPlane {
   }
 
   /** Saves the current state under a name. Replaces an earlier snapshot with that name. Returns the name. */
-  async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<string> {
-    const { store, resets } = this.#options;
-    await resets.shared();
+  saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): string {
     this.#snapshots.delete(name);
-    this.#snapshots.set(name, [...store.state.changes()]);
+    this.#snapshots.set(name, [...this.#options.store.state.changes()]);
     return name;
   }
 
   /** Restores a saved state, including its clock. Faults are kept. Without a name, restores the latest one. */
   async restoreSnapshot(name?: string): Promise<void> {
-    const { engine, rates, pendingDocuments, counted } = this.#options;
+    const { engine, rates, counted } = this.#options;
     const saved = this.#snapshots.get(name ?? [...this.#snapshots.keys()].at(-1) ?? '');
     if (saved === undefined) throw notFound('Snapshot');
     await engine.replace(saved);
-    pendingDocuments.forget();
     counted?.restart();
     rates.clear();
   }
@@ -153,7 +148,7 @@ export class ControlPlane {
       (event === undefined || one.event === event);
     const find = () => [...this.#options.store.state.deliveries.values()].filter(isSelected);
     const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
-    return this.#waitFor('delivery', find, isDone, waitMs, signal);
+    return this.#waitFor(find, isDone, waitMs, signal);
   }
 
   /** Returns emails in the order in which they were sent. If none exist, waits up to `waitMs` for one. */
@@ -167,31 +162,23 @@ export class ControlPlane {
       [...store.state.mails.values()]
         .filter(isSelected)
         .map((mail) => mailView(mail, store.state.envelopes.get(mail.envelopeId), origin()));
-    return this.#waitFor('mail', find, (found) => found.length > 0, waitMs, signal);
+    return this.#waitFor(find, (found) => found.length > 0, waitMs, signal);
   }
 
   /** Returns the result of `find` as soon as `isDone` accepts it or the time is up. Waits in real time. */
   async #waitFor<T>(
-    kind: 'mail' | 'delivery',
     find: () => T,
     isDone: (found: T) => boolean,
     waitMs: number,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const { store, realClock, engine } = this.#options;
+    const { realClock, engine } = this.#options;
     await engine.catchUp();
     const until = realClock.now() + waitMs;
-    const pause = new Wakeable(realClock);
-    const unwatch = store.watch((change) => change.kind === kind && pause.wake());
-    try {
-      for (;;) {
-        const found = find();
-        const left = until - realClock.now();
-        if (left <= 0 || isDone(found)) return found;
-        await pause.wait(left, signal);
-      }
-    } finally {
-      unwatch();
+    for (;;) {
+      const found = find();
+      if (realClock.now() >= until || isDone(found)) return found;
+      await realClock.sleep(POLL_MS, signal);
     }
   }
 

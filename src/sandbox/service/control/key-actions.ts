@@ -7,7 +7,7 @@ import type { bodies } from '../base/validation.ts';
 import { makeKey } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 
-export type KeyContext = Pick<ServiceParts, 'store' | 'resets' | 'clock' | 'randomId'>;
+export type KeyContext = Pick<ServiceParts, 'store' | 'clock' | 'randomId'>;
 
 /** Creates a key. The key itself is returned once and never stored (Authentication 6, 7). */
 export function createKey(
@@ -24,8 +24,7 @@ export function createKey(
 }
 
 /** Revokes a key immediately and permanently (Authentication 8). Throws NOT_FOUND for an unknown key. */
-export async function revokeKey(context: KeyContext, id: string): Promise<KeyRecord> {
-  await context.resets.shared();
+export function revokeKey(context: KeyContext, id: string): KeyRecord {
   const key = context.store.state.keys.get(id);
   if (!key) throw notFound('Key');
   const value = { ...key, revokedAt: key.revokedAt ?? isoTime(context.clock.now()) };

@@ -1,7 +1,7 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
 import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
-import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { StoreChange } from '../store/records.ts';
@@ -13,6 +13,8 @@ import { copyOf, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
 
+/** How often to look for what is due, in ms. Requests look by themselves. */
+const TICK_MS = 100;
 /** The delay before retrying due changes that could not be stored, in ms. */
 const TRY_AGAIN_MS = 5000;
 /** The number of due envelopes that are updated at the same time. */
@@ -24,11 +26,10 @@ const DUE_BATCH_SIZE = 500;
 export class Engine {
   readonly #options: EngineParts;
   readonly #queue = new KeyedQueue();
-  readonly #alarm: Alarm;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: EngineParts) {
     this.#options = options;
-    this.#alarm = new Alarm(options.clock, () => void this.catchUp().catch(() => undefined));
   }
 
   get #rules() {
@@ -39,14 +40,19 @@ export class Engine {
     return this.#options.store.state;
   }
 
-  /** Processes everything that became due while the sandbox was stopped, pending deliveries first. */
+  /** Processes everything that became due while the sandbox was stopped, pending deliveries first, and from now on what becomes due. */
   async start(): Promise<void> {
-    this.#options.sender.resume();
+    const { sender } = this.#options;
+    sender.resume();
     await this.catchUp();
+    this.#timer = setInterval(() => {
+      void this.catchUp();
+      sender.wake();
+    }, TICK_MS).unref();
   }
 
   close(): void {
-    this.#alarm.close();
+    clearInterval(this.#timer);
   }
 
   /** Returns an envelope of an organization. Throws NOT_FOUND for another organization's envelope (Authentication 5). */
@@ -65,9 +71,9 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, this.#options.randomId);
     const release = this.#options.reserveQuota(orgId, now);
     try {
-      await this.#options.resets.shared(() => this.#options.documentStore.putDocument(template, draft));
-      if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
-        throw notFound('Template');
+      await this.#options.documentStore.putDocument(template, draft);
+      // A reset or a seed has replaced the template in the meantime.
+      if (this.#state.templates.get(template.id) !== template) throw notFound('Template');
       return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchanged(draft));
     } catch (error) {
       await this.#options.documentStore.clear(draft).catch(() => undefined);
@@ -130,18 +136,13 @@ export class Engine {
       const now = this.#options.clock.now();
       const { expiries, finalizations } = this.#state;
       await this.#processDue(finalizations, now, (id) => this.#finalize(id));
-      await this.#processDue(expiries, now, (id) => this.#expire(id, now));
-      this.#setAlarm();
+      await this.#processDue(expiries, now, async (id) => this.#expire(id, now));
     });
   }
 
   /** Moves the sandbox's clock forward (`advanceClock`). Returns the new time in ms. */
   advance(ms: number): Promise<number> {
-    const catchUp = async () => {
-      await this.catchUp();
-      this.#setAlarm(true);
-    };
-    return this.#queue.run('clock', () => advanceClock(ms, this.#options, catchUp));
+    return this.#queue.run('clock', () => advanceClock(ms, this.#options, () => this.catchUp()));
   }
 
   /** Sends a delivery again, as a new delivery with the same bytes. */
@@ -154,24 +155,15 @@ export class Engine {
     return value;
   }
 
-  /**
-   * Resets to the initial state. The templates, the key with that hash, and objects of other clients in the bucket are kept. `refill` loads
-   * the initial data.
-   */
-  reset(keptKeyHash: string, refill: () => Promise<void>): Promise<void> {
-    return this.#options.resets.exclusive(async () => {
-      await resetState(keptKeyHash, this.#options);
-      await refill();
-      this.#setAlarm();
-    });
+  /** Resets to the initial state. The templates and the key with that hash are kept. `refill` loads the initial data. */
+  async reset(keptKeyHash: string, refill: () => void): Promise<void> {
+    await resetState(keptKeyHash, this.#options);
+    refill();
   }
 
   /** Replaces the state with a saved one. Its documents are drawn again when they are requested. */
   replace(changes: readonly StoreChange[]): Promise<void> {
-    return this.#options.resets.exclusive(async () => {
-      await replaceState(changes, this.#options);
-      this.#setAlarm(true);
-    });
+    return replaceState(changes, this.#options);
   }
 
   #act(
@@ -181,20 +173,22 @@ export class Engine {
   ): Promise<EnvelopeRecord> {
     return this.#queue.run(id, async () => {
       const now = this.#options.clock.now();
-      await this.#expire(id, now);
+      this.#expire(id, now);
       const before = this.envelope(id, orgId);
-      const done = step(before, now);
-      if (done.envelope === before) return before;
-      // The documents come first, so that they exist once the envelope is COMPLETED.
-      await this.#options.resets.shared(async () => {
-        if (done.envelope.status === 'COMPLETED')
-          await this.#options.documentStore.putSigned(this.#templateOf(before), done.envelope);
-      });
-      if (this.#state.envelopes.get(id) === before) return this.#commit(done);
-      // The sandbox was reset in the meantime, so the new documents belong to no envelope.
-      await this.#options.documentStore.clear(done.envelope);
-      throw notFound('Envelope');
+      return this.#store(before, step(before, now));
     });
+  }
+
+  /** Stores a step of an envelope. Its documents come first, so that they exist once the envelope is COMPLETED. */
+  async #store(before: EnvelopeRecord, done: lifecycle.LifecycleStep): Promise<EnvelopeRecord> {
+    if (done.envelope === before) return before;
+    const { documentStore } = this.#options;
+    if (done.envelope.status === 'COMPLETED')
+      await documentStore.putSigned(this.#templateOf(before), done.envelope);
+    if (this.#state.envelopes.get(before.id) === before) return this.#commit(done);
+    // The sandbox was reset in the meantime, so the new documents belong to no envelope.
+    await documentStore.clear(done.envelope);
+    throw notFound('Envelope');
   }
 
   /** Processes due envelopes. Failures are reported and retried later, because no request waits for this. */
@@ -213,32 +207,13 @@ export class Engine {
 
   async #finalize(id: string): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
-    if (!envelope || !predicates.isFinalizing(envelope)) return;
-    const done = lifecycle.finalize(envelope, this.#rules);
-    const template = this.#templateOf(envelope);
-    await this.#options.resets.shared(() => this.#options.documentStore.putSigned(template, done.envelope));
-    if (this.#state.envelopes.get(id) === envelope) this.#commit(done);
-    else await this.#options.documentStore.clear(done.envelope);
+    if (envelope && predicates.isFinalizing(envelope))
+      await this.#store(envelope, lifecycle.finalize(envelope, this.#rules));
   }
 
-  #setAlarm(moved = false): void {
-    const { expiries, finalizations } = this.#state;
-    const next = Math.min(
-      expiries.first ?? Number.POSITIVE_INFINITY,
-      finalizations.first ?? Number.POSITIVE_INFINITY,
-    );
-    this.#alarm.set(Number.isFinite(next) ? next : undefined, moved);
-  }
-
-  async #expire(id: string, now: number): Promise<void> {
-    const isDue = () => {
-      const envelope = this.#state.envelopes.get(id);
-      return envelope !== undefined && predicates.isDue(envelope, now) ? envelope : undefined;
-    };
-    if (isDue() === undefined) return;
-    await this.#options.resets.shared();
-    const envelope = isDue();
-    if (envelope) this.#commit(lifecycle.expire(envelope));
+  #expire(id: string, now: number): void {
+    const envelope = this.#state.envelopes.get(id);
+    if (envelope && predicates.isDue(envelope, now)) this.#commit(lifecycle.expire(envelope));
   }
 
   /** Stores a step and sends its webhooks. */
@@ -247,7 +222,6 @@ export class Engine {
     const facts = { randomId, rules: this.#rules };
     const { changes, deliveries } = outcomeOf(step, facts);
     store.commit(changes);
-    this.#setAlarm();
     for (const delivery of deliveries) sender.enqueue(delivery);
     return step.envelope;
   }

@@ -1,5 +1,5 @@
 import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
-import { invalidState, notFound } from '../base/errors.ts';
+import { ApiError, invalidState, notFound } from '../base/errors.ts';
 
 /* Predicates for the status of an envelope and its signers. They change nothing. */
 
@@ -73,6 +73,7 @@ export function findSigner(envelope: EnvelopeRecord, who: string | null): string
   const address = who.toLowerCase();
   const matching = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
   const signer = matching.find(hasTurn) ?? matching[0];
-  if (!signer) throw notFound('Signer');
+  const known = envelope.signers.map(({ email }) => email).join(', ');
+  if (!signer) throw new ApiError('NOT_FOUND', `${who} is not one of the signers: ${known}`);
   return signer.id;
 }

@@ -17,6 +17,7 @@ export async function resetState(
 ): Promise<void> {
   const key = store.state.keyByHash(keptKeyHash);
   const offset = startsAt === undefined ? 0 : clock.offsetFor(startsAt);
+  await documentStore.clear();
   sender.clear();
   store.commit([
     { kind: 'reset', value: null },
@@ -26,7 +27,6 @@ export async function resetState(
     ...(key ? [{ kind: 'key', value: key } satisfies StoreChange] : []),
   ]);
   clock.offsetMs = offset;
-  await documentStore.clear();
 }
 
 /** Replaces the state with a saved one. Its documents become pending, because drawing one again gives the same bytes. */
@@ -34,6 +34,7 @@ export async function replaceState(
   changes: readonly StoreChange[],
   { store, sender, clock, documentStore }: EngineParts,
 ): Promise<void> {
+  await documentStore.clear();
   sender.clear();
   store.commit([
     { kind: 'reset', value: null },
@@ -43,7 +44,6 @@ export async function replaceState(
     ),
   ]);
   clock.offsetMs = clock.offsetOf(store.state.clock);
-  await documentStore.clear();
   sender.resume();
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { UsageError } from '../../../kernel/errors.ts';
 import { seededRandom } from '../../../kernel/random.ts';
-import { DOCUMENT_KINDS, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, type DocumentKind, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import type { SandboxFaults } from '../../embed-options.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked, parse } from '../base/validation.ts';
@@ -88,9 +88,6 @@ export interface WebhookPlan {
   delayMs: number;
 }
 
-/** When a delayed object appears: after a time in ms or a number of failed reads, whichever comes first. */
-export type ObjectPlan = Pick<NonNullable<FaultSettings['missingObject']>, 'ms' | 'reads'>;
-
 /** Injected faults. They affect only API requests, never the control plane. */
 export class Faults {
   readonly #atStart: FaultSettings;
@@ -152,22 +149,22 @@ export class Faults {
     return this.#webhookFault('reorder', event)?.ms ?? 0;
   }
 
-  /** Returns the delay for the object of a storage key; undefined for no delay. */
-  forObject(key: string): ObjectPlan | undefined {
-    return this.#documentFault('missingObject', key);
+  /** Returns for how long the object of a document is missing; undefined if it isn't. */
+  missingFor(kind: DocumentKind): FaultSettings['missingObject'] {
+    return this.#documentFault('missingObject', kind);
   }
 
   /** Returns how a sealed document is tampered with; undefined if it isn't. */
-  forDocument(key: string): Tampering | undefined {
-    return this.#documentFault('tamperedDocument', key)?.how;
+  tamperingOf(kind: DocumentKind): Tampering | undefined {
+    return this.#documentFault('tamperedDocument', kind)?.how;
   }
 
   #documentFault<Name extends 'missingObject' | 'tamperedDocument'>(
     name: Name,
-    key: string,
+    kind: DocumentKind,
   ): FaultSettings[Name] {
     const fault = this.#settings[name];
-    const isMatch = fault?.match === undefined || key.endsWith(`/${fault.match}.pdf`);
+    const isMatch = fault?.match === undefined || fault.match === kind;
     return this.#occurs(name, fault, isMatch) ? fault : undefined;
   }
 

@@ -3,7 +3,7 @@ import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
 import { DOCUMENT_KINDS, LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES } from '../base/choices.ts';
-import { ApiError } from '../base/errors.ts';
+import { ApiError, invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { storageKey } from '../engine/document-store.ts';
 import { draftEnvelope } from '../engine/draft.ts';
@@ -26,19 +26,10 @@ interface EnvelopeFacts {
   randomId: RandomId;
 }
 
-export class SeedProblem extends Error {
-  override readonly name = 'SeedProblem';
-  readonly field: string;
-  constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
-  }
-}
-
 /**
  * Creates an envelope in the requested status, with the emails that lead there, through the usual steps in the past.
  * No webhooks are sent.
- * @throws SeedProblem if the status can't be reached.
+ * @throws ApiError with the field if the status can't be reached.
  */
 export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): StoreChange[] {
   const signers = wanted.signers ?? facts.template.roles.map((role): SeedSigner => ({ name: role, role }));
@@ -60,14 +51,14 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
   const envelope = { ...path.envelope };
   for (const [index, { status: reached }] of envelope.signers.entries())
     if (reached !== statuses[index])
-      throw new SeedProblem(
+      throw problem(
         `signers.${index}.status`,
         `Can't be ${statuses[index]} in an envelope that is ${status}; it would be ${reached}`,
       );
   // This happens if a signer has viewed it but nobody has signed.
   if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
   if (envelope.status !== status)
-    throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
+    throw problem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
   envelope.pendingDocuments = DOCUMENT_KINDS.filter((kind) => kind === 'document' || status === 'COMPLETED');
   return [{ kind: 'envelope', value: envelope }, ...path.mails];
 }
@@ -84,7 +75,7 @@ class SeedPath {
     this.#facts = facts;
   }
 
-  /** Applies the next step. @throws SeedProblem with the field, if it isn't possible */
+  /** Applies the next step. @throws ApiError with the field, if it isn't possible */
   go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.LifecycleStep): void {
     try {
       const step = move(this.envelope, this.#time());
@@ -93,7 +84,7 @@ class SeedPath {
       this.envelope = step.envelope;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      throw new SeedProblem(field, error.message);
+      throw problem(field, error.message);
     }
   }
 
@@ -141,15 +132,13 @@ function draftOf(
     subject: wanted.subject,
     metadata: wanted.metadata,
   };
-  try {
-    const draft = draftEnvelope(orgId, template, body, createdAt, randomId);
-    const { id } = wanted;
-    return { ...draft, id, documentStorageKey: storageKey({ id, orgId }, 'document') };
-  } catch (error) {
-    const [field, [text] = []] = Object.entries((error instanceof ApiError && error.details) || {})[0] ?? [];
-    if (field === undefined || text === undefined) throw error;
-    throw new SeedProblem(field, text);
-  }
+  const draft = draftEnvelope(orgId, template, body, createdAt, randomId);
+  const { id } = wanted;
+  return { ...draft, id, documentStorageKey: storageKey({ id, orgId }, 'document') };
+}
+
+function problem(field: string, text: string): ApiError {
+  return invalidBody({ [field]: [text] });
 }
 
 /** Returns the status of an envelope that follows from the given statuses of its signers. */

@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { TemplateRecord } from '../../model.ts';
-import { invalidBody } from '../base/errors.ts';
+import { ApiError, invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
-import { SeedProblem, seededEnvelope } from './envelopes.ts';
+import { seededEnvelope } from './envelopes.ts';
 import type { CheckedSeed } from './schema.ts';
 import { seededTemplate } from './templates.ts';
 
@@ -21,8 +22,8 @@ const FIRST_TEMPLATE = 'tmpl_nda';
 /** A seed that is being loaded. */
 interface Loading extends SeedContext {
   seed: CheckedSeed;
-  /** Reports a problem with a field. */
-  report: (field: string, text: string) => void;
+  /** Reports problems with a field. */
+  report: (field: string, ...texts: string[]) => void;
 }
 
 /**
@@ -32,7 +33,8 @@ interface Loading extends SeedContext {
 export function loadSeed(seed: CheckedSeed, context: SeedContext, { missingOnly = false } = {}): SeedResult {
   const { store } = context;
   const details = new Map<string, string[]>();
-  const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);
+  const report = (field: string, ...texts: string[]) =>
+    details.set(field, [...(details.get(field) ?? []), ...texts]);
   const loading: Loading = { ...context, seed, report };
   const templates = templatesIn(loading);
   const made = keysIn(loading);
@@ -107,11 +109,16 @@ function envelopesIn(
       const changes = seededEnvelope(wanted, { orgId, template, now, randomId });
       return [{ id: wanted.id, changes }];
     } catch (error) {
-      if (!(error instanceof SeedProblem)) throw error;
-      report(`${field}.${error.field}`, error.message);
+      for (const [name, texts] of Object.entries(detailsOf(error))) report(`${field}.${name}`, ...texts);
       return [];
     }
   });
+}
+
+/** Returns the problems by field of an API error. Any other error is thrown. */
+function detailsOf(error: unknown): ErrorDetails {
+  if (error instanceof ApiError && error.details) return error.details;
+  throw error;
 }
 
 /** Returns IDs that stay the same if the envelope is loaded again. */

@@ -1,6 +1,9 @@
 import type { RandomId } from './keys.ts';
 import type { StoreState } from './state.ts';
 
+/** A numbered ID, or the number in a signing link. */
+const COUNTED = /\b([a-z]+)_(\d{1,15})\b|"token":"(\d{1,15})"/g;
+
 /**
  * IDs numbered per kind: `env_1`, `env_2`, `signer_1`. Numbers that are already in the state, such as seeded ones, are skipped. Keys stay
  * random.
@@ -8,7 +11,8 @@ import type { StoreState } from './state.ts';
 export class CountedIds {
   readonly #state: StoreState;
   readonly #random: RandomId;
-  readonly #latest = new Map<string, number>();
+  /** The latest number of each kind; undefined until the state was searched. */
+  #latest: Map<string, number> | undefined;
   readonly #named = new Map<string, string>();
 
   constructor(state: StoreState, random: RandomId) {
@@ -18,8 +22,10 @@ export class CountedIds {
 
   readonly next: RandomId = (bytes, kind) => {
     if (kind === undefined) return this.#random(bytes);
-    let number = (this.#latest.get(kind) ?? this.#highest(kind)) + 1;
-    while (this.#isTaken(`${kind}_${number}`)) number += 1;
+    this.#latest ??= latestIn(this.#state);
+    let number = (this.#latest.get(kind) ?? 0) + 1;
+    // A seed may contain an envelope with that ID.
+    while (this.#state.envelopes.has(`${kind}_${number}`)) number += 1;
     this.#latest.set(kind, number);
     return String(number);
   };
@@ -33,37 +39,16 @@ export class CountedIds {
 
   /** Restarts counting from the IDs in the state, after it was replaced. */
   restart(): void {
-    this.#latest.clear();
+    this.#latest = undefined;
     this.#named.clear();
   }
+}
 
-  #isTaken(id: string): boolean {
-    const { envelopes, templates } = this.#state;
-    return envelopes.has(id) || templates.has(id);
-  }
-
-  /** Returns the highest number of a kind in the state. */
-  #highest(kind: string): number {
-    const form = new RegExp(`\\b${kind}_(\\d{1,15})\\b`);
-    let highest = 0;
-    for (const text of this.#idsOf(kind)) highest = Math.max(highest, Number(form.exec(text)?.[1] ?? 0));
-    return highest;
-  }
-
-  #idsOf(kind: string): Iterable<string> {
-    const { envelopes, templates, mails, deliveries, keys, audit } = this.#state;
-    const signers = () => [...envelopes.values()].flatMap((envelope) => envelope.signers);
-    const byKind: Readonly<Record<string, () => Iterable<string>>> = {
-      tmpl: () => templates.keys(),
-      mail: () => mails.keys(),
-      dlv: () => deliveries.keys(),
-      key: () => keys.keys(),
-      aud: () => audit.keys(),
-      signer: () => signers().map(({ id }) => id),
-      link: () => signers().map(({ token }) => `link_${token}`),
-      // The ID of an event is only in its payload.
-      evt: () => [...deliveries.values()].map(({ body }) => body.slice(0, 100)),
-    };
-    return byKind[kind]?.() ?? [];
-  }
+/** Returns the highest number of each kind in the state. */
+function latestIn(state: StoreState): Map<string, number> {
+  const latest = new Map<string, number>();
+  for (const change of state.changes())
+    for (const [, kind = 'link', id, token] of JSON.stringify(change).matchAll(COUNTED))
+      latest.set(kind, Math.max(latest.get(kind) ?? 0, Number(id ?? token)));
+  return latest;
 }

@@ -1,13 +1,15 @@
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linesOf } from '../../../journal/lines.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import { exists, makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
+import { makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
-import type { ReportFailure } from '../base/failure-reporter.ts';
 import { isStoreChange, type StoreChange } from './records.ts';
 import { StoreState } from './state.ts';
+
+/** Reports a failure of an operation, such as `POST /api/v1/esign/envelopes`. */
+export type ReportFailure = (operation: string, error: unknown) => void;
 
 const FLUSH_MS = 1_000;
 /** The number of lines that are written at a time. */
@@ -22,10 +24,10 @@ export class Store {
   readonly #file: FileHandle;
   readonly #release: () => Promise<void>;
   readonly #reportFailure: ReportFailure;
-  readonly #watchers = new Set<(change: StoreChange) => void>();
   /** The changes that are not in the file yet, by record. */
   #pending = new Map<string, StoreChange>();
   #timer: NodeJS.Timeout | undefined;
+  #hasFailed = false;
   #written: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -68,7 +70,6 @@ export class Store {
       this.state.apply(change);
       if (change.kind === 'reset') this.#pending.clear();
       this.#pending.set(keyOf(change), change);
-      for (const watcher of this.#watchers) watcher(change);
     }
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
@@ -79,12 +80,6 @@ export class Store {
     this.#timer = undefined;
     this.#written = this.#written.then(() => this.#write());
     return this.#written;
-  }
-
-  /** Calls `listener` after each change, until the returned function is called. */
-  watch(watcher: (change: StoreChange) => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
   }
 
   async close(): Promise<void> {
@@ -99,8 +94,11 @@ export class Store {
     this.#pending = new Map();
     try {
       await appendLines(this.#file, taken.values());
+      this.#hasFailed = false;
     } catch (error) {
-      this.#reportFailure('Storing the state', error);
+      // The next attempt is a second later, so only the first failure is reported.
+      if (!this.#hasFailed) this.#reportFailure('Storing the state', error);
+      this.#hasFailed = true;
       const isObsolete = this.#pending.has('reset');
       if (!isObsolete) this.#pending = new Map([...taken, ...this.#pending]);
       this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
@@ -116,9 +114,8 @@ function keyOf(change: StoreChange): string {
 /** Reads the state from its file. Lines that a kill or a full disk cut short are skipped. A missing file is an empty state. */
 async function readState(path: string): Promise<StoreState> {
   const state = new StoreState();
-  if (!(await exists(path))) return state;
-  for await (const line of linesIn(path)) {
-    const change = tryParseJson(line);
+  for await (const { bytes } of linesOf(path)) {
+    const change = tryParseJson(bytes.toString());
     if (isStoreChange(change)) state.apply(change);
   }
   return state;
@@ -145,19 +142,4 @@ async function appendLines(file: FileHandle, changes: Iterable<StoreChange>): Pr
     text = '';
   }
   await file.appendFile(text);
-}
-
-/** Yields the lines of a file. readline isn't used, because it also splits at characters that JSON may contain. */
-async function* linesIn(path: string): AsyncGenerator<string> {
-  let rest = '';
-  const chunks: AsyncIterable<string> = createReadStream(path, {
-    encoding: 'utf8',
-    highWaterMark: 1024 * 1024,
-  });
-  for await (const chunk of chunks) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  yield rest;
 }

@@ -13,7 +13,6 @@ interface WebhookPost {
   /** The value of the signature header; null sends none. */
   signature: string | null;
   signal: AbortSignal;
-  timeoutMs?: number;
 }
 
 export interface WebhookOutcome {
@@ -48,10 +47,9 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
         },
         signal: post.signal,
       });
-      const timeoutMs = post.timeoutMs ?? RESPONSE_TIMEOUT_MS;
       const timer = setTimeout(
-        () => request.destroy(new Error(`no response within ${timeoutMs / 1000} s`)),
-        timeoutMs,
+        () => request.destroy(new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1000} s`)),
+        RESPONSE_TIMEOUT_MS,
       );
       request.on('response', (response) => {
         resolve({ status: response.statusCode ?? null, error: null, ms: elapsed() });

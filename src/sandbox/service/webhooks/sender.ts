@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../../kernel/clock.ts';
+import { Limiter } from '../../../kernel/async/limiter.ts';
 import type { DeliveryRecord } from '../../model.ts';
 import type { ServiceParts } from '../base/parts.ts';
-import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import { TimeOrder } from '../base/time-order.ts';
 import type { WebhookPlan } from '../faults/faults.ts';
-import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
-import { Receivers } from './receivers.ts';
 
 /** The API document specifies no retry schedule. This is the sandbox's own, on the sandbox's clock. */
 const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+/** The maximum number of simultaneous requests to one receiver. */
+const CONCURRENCY = 8;
 /** The recorded outcome of an attempt that a fault dropped. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
@@ -20,20 +20,20 @@ const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms:
  */
 export class WebhookSender {
   readonly #options: ServiceParts;
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #alarm: Alarm;
+  readonly #store: ServiceParts['store'];
+  readonly #clock: ServiceParts['clock'];
   readonly #retries = new TimeOrder();
   /** Deliveries that wait for their first attempt, by envelope. The first in each line is in progress. */
   readonly #lines = new Map<string, string[]>();
-  readonly #receivers = new Receivers();
+  /** By the origin of a receiver, so that a hanging one doesn't delay others. */
+  readonly #limiters = new Map<string, Limiter>();
+  readonly #unfinished = new Set<Promise<void>>();
   #stop = newStop();
 
   constructor(options: ServiceParts) {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
-    this.#alarm = new Alarm(options.clock, () => this.wake());
   }
 
   /** Resumes deliveries that an earlier run left pending. */
@@ -55,7 +55,7 @@ export class WebhookSender {
     }
     const fresh = [delivery.id];
     this.#lines.set(delivery.envelopeId, fresh);
-    this.#track(delivery, this.#runLine(delivery.envelopeId, fresh));
+    this.#track(this.#runLine(delivery.envelopeId, fresh));
   }
 
   /** The time of the next retry, in ms since the epoch. */
@@ -63,18 +63,14 @@ export class WebhookSender {
     return this.#retries.first;
   }
 
-  /** Starts the retries that are due. `moved` is true if the clock jumped. */
-  wake(moved = false): void {
-    for (const id of this.#retries.take(this.#clock.now())) {
-      const delivery = this.#store.state.deliveries.get(id);
-      if (delivery) this.#track(delivery, this.#attempt(id));
-    }
-    this.#alarm.set(this.#retries.first, moved);
+  /** Starts the retries that are due. */
+  wake(): void {
+    for (const id of this.#retries.take(this.#clock.now())) this.#track(this.#attempt(id));
   }
 
   /** Resolves when no attempt is in progress. */
-  whenIdle(): Promise<void> {
-    return this.#receivers.idle();
+  async whenIdle(): Promise<void> {
+    while (this.#unfinished.size > 0) await Promise.all(this.#unfinished);
   }
 
   /** Discards everything queued and aborts what is in progress. */
@@ -83,22 +79,25 @@ export class WebhookSender {
     this.#stop = newStop();
     this.#lines.clear();
     this.#retries.clear();
-    this.#alarm.set(undefined);
   }
 
   /** Aborts attempts in progress. They stay pending for the next start. */
   async close(): Promise<void> {
     this.clear();
     this.#stop.abort();
-    this.#alarm.close();
-    await this.#receivers.idle();
+    await this.whenIdle();
   }
 
-  #track({ url }: DeliveryRecord, work: Promise<void>): void {
-    this.#receivers.track(
-      url,
-      work.catch(() => undefined),
-    );
+  #track(work: Promise<void>): void {
+    const tracked = work.catch(() => undefined).finally(() => this.#unfinished.delete(tracked));
+    this.#unfinished.add(tracked);
+  }
+
+  #limiterOf(url: string): Limiter {
+    const { origin } = new URL(url);
+    const limiter = this.#limiters.get(origin) ?? new Limiter(CONCURRENCY);
+    this.#limiters.set(origin, limiter);
+    return limiter;
   }
 
   async #runLine(envelopeId: string, line: string[]): Promise<void> {
@@ -114,7 +113,7 @@ export class WebhookSender {
     const delivery = this.#store.state.deliveries.get(id);
     const ms = delivery ? this.#options.faults.holdsBack(delivery.event) : 0;
     if (ms === 0) return false;
-    this.#retryAt(this.#clock.now() + ms, id);
+    this.#retries.add(this.#clock.now() + ms, id);
     return true;
   }
 
@@ -123,7 +122,7 @@ export class WebhookSender {
     const stopped = () => signal.aborted;
     const url = this.#store.state.deliveries.get(id)?.url;
     if (url === undefined) return;
-    await this.#receivers.run(url, async () => {
+    await this.#limiterOf(url).run(async () => {
       const delivery = this.#store.state.deliveries.get(id);
       if (stopped() || delivery?.state !== 'pending') return;
       const plan = this.#options.faults.forWebhook(delivery.event);
@@ -163,12 +162,7 @@ export class WebhookSender {
       nextAttemptAt: retryAt === undefined ? null : isoTime(retryAt),
     };
     this.#store.commit([{ kind: 'delivery', value }]);
-    if (retryAt !== undefined) this.#retryAt(retryAt, delivery.id);
-  }
-
-  #retryAt(time: number, id: string): void {
-    this.#retries.add(time, id);
-    this.#alarm.set(this.#retries.first);
+    if (retryAt !== undefined) this.#retries.add(retryAt, delivery.id);
   }
 }
 

@@ -6,7 +6,6 @@ const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]
 /** Longer text has a single color: more elements would make the page slow. */
 const MAX_COLORED = 100_000;
 const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused with' };
-const KEYS = 'Keys: j and k move, Enter opens, Esc closes, / searches, r replays, c copies as curl.';
 
 export class Detail {
   /** The ID of the opened delivery. */
@@ -23,9 +22,7 @@ export class Detail {
   close() {
     this.id = null;
     document.body.removeAttribute('data-open');
-    this.element.replaceChildren(
-      el('p', { class: 'none quiet' }, 'Select a delivery to inspect it.', el('br'), KEYS),
-    );
+    this.element.replaceChildren(el('p', { class: 'none quiet' }, 'Select a delivery to inspect it.'));
   }
 
   /** Shows a delivery, or updates it. */
@@ -69,21 +66,18 @@ export class Detail {
       ['Delivery', id],
       ['Size', bytes < 1_024 ? `${bytes} bytes` : `${(bytes / 1_024).toFixed(1)} KiB`],
     ];
+    const onCopy = (event) => copy(curl, event.currentTarget);
     const replay = { class: 'main', 'aria-disabled': noReplay !== null && 'true' };
     const actions = el(
       'div',
       { class: 'row' },
-      button('curl', 'Copy as curl', () => this.copyCurl(), { disabled: curl === null }),
+      button('curl', 'Copy as curl', onCopy, { disabled: curl === null }),
       button('replay', 'Replay', () => this.replay(), replay),
       el('p', { class: 'quiet', id: 'note', role: 'status' }, noReplay ?? ''),
     );
     const bar = el('div', { class: 'row bar' }, el('h2', {}, eventName(event)), actions);
     const known = facts.filter(([, value]) => value);
     return el('header', {}, bar, pairs('row summary', known));
-  }
-
-  copyCurl() {
-    if (this.delivery?.curl) copy(this.delivery.curl, document.querySelector('#curl'));
   }
 
   /** Sends it to the application again; the result arrives with the updates. */
