@@ -1,6 +1,5 @@
 import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isRateLimited } from '../kernel/request-failures.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
@@ -34,8 +33,6 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'>, ResourceOpti
 
 /** A client for the service, with a typed method for each of the eight routes in the API document. */
 export interface Client extends Resources {
-  /** Identifies the account (base URL and key) in local files without revealing the key. */
-  account: string;
   baseUrl: string;
   /** The time limit of a request, in ms. */
   timeoutMs: number;
@@ -73,10 +70,8 @@ export function createClient(options: ClientOptions): Client {
     isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
   const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
   const { baseUrl, clock, graceMs = 0, timeoutMs } = options;
-  const account = accountOf(options.baseUrl, options.apiKey);
   const resources = createResources(send, options);
   return {
-    account,
     baseUrl,
     timeoutMs,
     ...resources,

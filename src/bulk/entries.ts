@@ -31,15 +31,10 @@ const headSchema = z.object({
   at: z.number(),
   file: z.string(),
   total: z.number(),
-  signers: z.number(),
   mode: z.enum(MODES),
   baseUrl: z.string(),
   profile: z.nullable(z.string()),
   ownRequestIds: z.number(),
-  /** Digest of base URL and key, which identifies the account that the run's envelopes belong to. */
-  account: z.string(),
-  /** True if rows are sent even though earlier runs sent them. */
-  again: z.boolean(),
   /** How the source file was written, so that its rows can be recognized later. */
   source: sourceSchema,
 });
@@ -57,12 +52,8 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
   /** Only rows up to this one are created and sent (`--first`). Written before the first request for any of them. */
   z.object({ type: z.literal('upTo'), row: z.number(), at: z.number() }),
-  /** Another process continues the run. Until the `looked` entry, drafts that it creates may be duplicates. */
+  /** Another process continues the run. */
   z.object({ type: z.literal('resumed'), at: z.number() }),
-  /** The whole list was searched for envelopes of unfinished rows. */
-  z.object({ type: z.literal('looked') }),
-  /** Written before the first request for any of these rows. */
-  z.object({ type: z.literal('creating'), from: z.number(), to: z.number(), at: z.number() }),
   z.object({
     type: z.literal('created'),
     row: z.number(),
@@ -70,6 +61,8 @@ const entrySchema = z.discriminatedUnion('type', [
     requestId,
     /** The draft was not created by this run. */
     adopted: z.optional(z.boolean()),
+    /** It was created before the list had been searched, so the row may have another envelope. */
+    unchecked: z.optional(z.boolean()),
   }),
   /** An earlier run created an envelope for the same row, so this one does not. */
   z.object({
@@ -83,18 +76,9 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('failed'),
     row: z.number(),
-    id: z.optional(z.string()),
     error: errorSchema,
     requestId,
   }),
-  /** The process stopped cleanly: of the rows that were announced and not finished, only these may exist. */
-  z.object({ type: z.literal('stopped'), maybe: z.array(z.number()) }),
-  /** Rows whose response was lost are created again. Envelopes that were not found may still appear. */
-  z.object({ type: z.literal('again'), at: z.number() }),
-  /** A row has another envelope that was not canceled. */
-  z.object({ type: z.literal('second'), row: z.number(), id: z.string(), status: z.string() }),
-  /** A second draft of a row was found and canceled. */
-  z.object({ type: z.literal('cancelled'), id: z.string() }),
   z.object({ type: z.literal('finished'), at: z.number() }),
   /** The user ended the run: no row is created or sent anymore. */
   z.object({ type: z.literal('ended'), at: z.number() }),

@@ -3,13 +3,11 @@ import { LIMITS } from '../kernel/vocabulary.ts';
 
 /** The length of the rate window according to the API document, in ms. */
 const WINDOW_MS = LIMITS.rate.seconds * 1_000;
-/** A window with no more requests than this has just begun. */
-const NEW_WINDOW_REQUESTS = 10;
 
 /**
  * Returns how long a number of requests takes because of the rate window alone, in ms. Returns undefined if the service shows no
  * window. `reserve`: the share of each window that is left for others. No response shows the length of a window, so the document's
- * length is assumed, unless this window has just begun.
+ * length is assumed.
  */
 export function timeByWindow(
   requests: number,
@@ -21,9 +19,8 @@ export function timeByWindow(
   if (requests <= reading.free) return 0;
   const untilReset = Math.max(0, reading.resetAt - now);
   const perWindow = Math.max(1, Math.floor(reading.limit * (1 - reserve)));
-  const hasJustBegun = reading.free >= perWindow - NEW_WINDOW_REQUESTS;
   const further = Math.ceil((requests - reading.free) / perWindow) - 1;
-  return untilReset + further * (hasJustBegun ? Math.min(untilReset, WINDOW_MS) : WINDOW_MS);
+  return untilReset + further * WINDOW_MS;
 }
 
 /** Returns the number of requests for a number of rows if nothing goes wrong. */

@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { readLine } from '../journal/line.ts';
 import { linesOf } from '../journal/lines.ts';
-import { isList, isRecord } from '../kernel/json.ts';
 import { PlanWriter, readPlan } from './plan-run.ts';
 import type { RunState } from './run-state.ts';
 
@@ -10,11 +10,9 @@ import type { RunState } from './run-state.ts';
 export const RETENTION_MS = 30 * 86_400_000;
 const NAME = 'failed.jsonl';
 
-export interface FailedSigner {
-  email: string;
-  name: string;
-  role?: string | undefined;
-}
+const signerSchema = z.object({ email: z.string(), name: z.string(), role: z.optional(z.string()) });
+const failedRowSchema = z.object({ row: z.number(), signers: z.array(signerSchema) });
+export type FailedSigner = z.infer<typeof signerSchema>;
 
 /** Returns the path of a run's failed rows, which are kept after its plan is deleted. */
 export function failedFile(folder: string): string {
@@ -32,8 +30,7 @@ export async function saveFailedRows(
   try {
     for await (const { row, envelope } of readPlan(files.plan)) {
       if (state.of(row) !== 'failed') continue;
-      const signers = envelope.signers.map(({ email, name, role }): FailedSigner => ({ email, name, role }));
-      await writer.add({ row, signers });
+      await writer.add(failedRowSchema.parse({ row, signers: envelope.signers }));
     }
   } finally {
     await writer.close();
@@ -44,9 +41,8 @@ export async function saveFailedRows(
 export async function failedSigners(path: string): Promise<Map<number, FailedSigner[]>> {
   const rows = new Map<number, FailedSigner[]>();
   for await (const { bytes } of linesOf(path)) {
-    const value = readLine(bytes);
-    if (!isRecord(value) || typeof value.row !== 'number' || !isList(value.signers)) continue;
-    rows.set(value.row, value.signers.filter(isSigner));
+    const { data } = failedRowSchema.safeParse(readLine(bytes));
+    if (data !== undefined) rows.set(data.row, data.signers);
   }
   return rows;
 }
@@ -58,13 +54,4 @@ export async function removeOldFailedRows(root: string, now: number): Promise<vo
     const file = await stat(path).catch(() => undefined);
     if (file !== undefined && now - file.mtimeMs > RETENTION_MS) await rm(path, { force: true });
   }
-}
-
-function isSigner(value: unknown): value is FailedSigner {
-  return (
-    isRecord(value) &&
-    typeof value.email === 'string' &&
-    typeof value.name === 'string' &&
-    (value.role === undefined || typeof value.role === 'string')
-  );
 }

@@ -7,8 +7,6 @@ import { isAmbiguous } from '../kernel/request-failures.ts';
 export interface OutageOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** How long the run waits without a success before it gives up, in ms. */
-  maxOutageMs: number;
   /** Makes a request that changes nothing. Rejects while the service does not respond. */
   probe: () => Promise<void>;
   notice: (text: string) => void;
@@ -16,13 +14,14 @@ export interface OutageOptions {
 
 /** Number of consecutive lost responses that counts as an outage; fewer may be chance. */
 const LOST_RESPONSES = 5;
+/** How long a run waits without a success before it gives up, in ms. */
+const MAX_OUTAGE_MS = 10 * 60_000;
 const PROBE_DELAY: BackOff = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
 export class Outage {
   readonly #options: OutageOptions;
   #failures = 0;
-  #maxFailures = LOST_RESPONSES;
   #since: number | undefined;
   #last: Error | undefined;
   #waiting: Promise<void> | undefined;
@@ -35,7 +34,6 @@ export class Outage {
 
   succeeded(): void {
     this.#failures = 0;
-    this.#maxFailures = LOST_RESPONSES;
     this.#since = undefined;
     this.#probes = 0;
   }
@@ -44,8 +42,9 @@ export class Outage {
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
+    this.#failures++;
     // A lost response may be chance; a request that never reached the service is not.
-    if (isAmbiguous(error) && ++this.#failures < this.#maxFailures) return;
+    if (isAmbiguous(error) && this.#failures < LOST_RESPONSES) return;
     this.#waiting ??= this.#waitForService();
     this.#waiting.catch(() => undefined);
   }
@@ -73,14 +72,13 @@ export class Outage {
       }
     }
     notice('The service is responding again.');
-    this.#failures = 0;
-    // Until a write succeeds, one failure is enough to wait again.
-    this.#maxFailures = 1;
+    // Until a request succeeds, one failure is enough to wait again.
+    this.#failures = LOST_RESPONSES - 1;
     this.#waiting = undefined;
   }
 
   #throwIfTooLong(): void {
-    const { clock, maxOutageMs } = this.#options;
-    if (this.#last && this.#since !== undefined && clock.now() - this.#since > maxOutageMs) throw this.#last;
+    const outageMs = this.#options.clock.now() - (this.#since ?? Number.POSITIVE_INFINITY);
+    if (this.#last && outageMs > MAX_OUTAGE_MS) throw this.#last;
   }
 }

@@ -2,7 +2,7 @@ import type { Outcome } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import { readPlan } from './plan-run.ts';
-import { derivedRequestId, type RunState, type SecondEnvelope } from './run-state.ts';
+import { derivedRequestId, type RunState } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 
 export interface RowResult {
@@ -55,6 +55,16 @@ export function resultAsJson({ signers: _, error, ...result }: RowResult) {
   return { ...result, error: error && { ...error, outcome } };
 }
 
+/** The error code of an envelope in addition to the one that counts for its row. */
+export const SECOND_ENVELOPE = 'SECOND_ENVELOPE';
+
+/** An envelope in addition to the one that counts for its row. */
+export interface SecondEnvelope {
+  row: number;
+  id: string;
+  status: string;
+}
+
 /** Returns the result for a second envelope of a row, as a failure of that row. */
 export function secondResult(state: RunState, { row, id, status }: SecondEnvelope): RowResult {
   const kept = state.idOf(row);
@@ -65,7 +75,7 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
     envelopeId: id,
     status,
     error: {
-      code: 'SECOND_ENVELOPE',
+      code: SECOND_ENVELOPE,
       message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, in addition to ${kept}`}.`,
       status: null,
       details: null,

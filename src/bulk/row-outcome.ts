@@ -19,7 +19,7 @@ export async function recordOutcome(session: BulkSession, row: number, envelope:
   const status = envelope.status ?? 'SENT';
   if (status === 'DRAFT' && mode !== 'draft') {
     if (state.idOf(row) === envelope.id && state.of(row) === 'created') return;
-    return session.created(row, envelope.id, requestId, { adopted: !isOwn });
+    return session.created(row, envelope.id, requestId, { adopted: !isOwn || undefined });
   }
   if (isOwn) return session.done(row, envelope.id, status, requestId);
   if (hasEnded(envelope)) return session.failed({ row, requestId }, ended(requestId, envelope));

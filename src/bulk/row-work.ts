@@ -68,7 +68,8 @@ async function create(session: BulkSession, row: BulkRow, once?: Once): Promise<
   const { mode } = session.run.state.head;
   // Record the draft on disk before it is sent. Otherwise, a sent envelope that the list doesn't show yet couldn't be found
   // again.
-  if (mode === 'two-step') await session.created(row.row, envelope.id, row.requestId);
+  const unchecked = session.isSearching || undefined;
+  if (mode === 'two-step') await session.created(row.row, envelope.id, row.requestId, { unchecked });
   else await session.done(row.row, envelope.id, envelope.status ?? 'DRAFT', row.requestId);
   return envelope;
 }

@@ -1,5 +1,4 @@
 import type { Client } from '../api/client.ts';
-import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import { EsignError, messageOf, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { isOutage, isRateLimited } from '../kernel/request-failures.ts';
@@ -7,10 +6,8 @@ import type { LoggedWrite } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
-import { type RowResult, resultOf, secondResult } from './results.ts';
+import { type RowResult, resultOf, type SecondEnvelope, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
-import { FAILURES_ALIKE } from './run-limits.ts';
-import type { SecondEnvelope } from './run-state.ts';
 import type { OpenRun } from './runs.ts';
 
 /** Receives the reports of a run. */
@@ -19,8 +16,8 @@ export interface RunObserver {
   row(result: RowResult): Promise<void> | void;
   /** Called when the run begins to read the list, with the reason, and without one when it works on rows again. */
   searches?(why: string | undefined): void;
-  /** Shows a message; the run continues. `waitMs`: how long it waits, if it does. `isLost`: whether a file it should write is missing. */
-  notice(text: string, options?: { waitMs?: number; isLost?: boolean }): void;
+  /** Shows a message; the run continues. */
+  notice(text: string): void;
 }
 
 /** The part of a row that is reported when it fails. */
@@ -34,8 +31,6 @@ export interface RunOptions {
   concurrency: number;
   /** The secret for rows with a webhook URL. */
   webhookSecret?: string | undefined;
-  /** How long to wait for the end of an outage, in ms. */
-  maxOutageMs: number;
   signal: AbortSignal;
   /** Removes secrets from text that is stored. */
   redact: (text: string) => string;
@@ -47,6 +42,8 @@ class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
+/** A run stops if its first rows, this many, all fail with the same code. */
+const FAILURES_ALIKE = 20;
 /** How long requests in progress may continue after a stop was requested, in ms. */
 const GRACE_MS = 3_000;
 /** Error codes that stop the run, whichever row they occur on. */
@@ -62,8 +59,8 @@ export class BulkSession {
   stopReason: Error | undefined;
   /** True when a row may have a second envelope. */
   mayHaveDuplicates: boolean;
-  /** True when the list shows new envelopes late. */
-  isListLagging = false;
+  /** True until the list has been searched for what was created before. */
+  isSearching = false;
   /**
    * The IDs of writes in the log without a response, which a search decides before their row is created again. For those of others,
    * with the time of the attempt that was searched for: they may attempt it again.
@@ -71,9 +68,8 @@ export class BulkSession {
   readonly #searched = new Map<string, string | undefined>();
   /** By this machine's clock, in ms. */
   readonly startedAt: number;
-  /** Until when an envelope whose response was lost may appear, in ms, by this machine's clock. */
-  mayAppearUntil = 0;
-  #lostAt: number;
+  /** When a response was last lost. */
+  lostAt: number;
   #halted = false;
   #closed = false;
   /** The first rows that this process works on. */
@@ -88,12 +84,10 @@ export class BulkSession {
     this.#limiter = new Limiter(options.concurrency);
     const { client } = options;
     this.startedAt = client.clock.now();
-    this.#lostAt = this.startedAt;
-    if (run.state.mayAppear) this.mayAppearUntil = this.startedAt + MAX_LIST_LAG_MS;
+    this.lostAt = this.startedAt;
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
-      maxOutageMs: options.maxOutageMs,
       notice: (text) => options.observer.notice(text),
       probe: async () => {
         await client.templates.list({ pageSize: 1, signal: this.signal }).next();
@@ -182,16 +176,7 @@ export class BulkSession {
   /** Records that the response to a create was lost. `writeId`: its entry in the log, if it has one. */
   recordLostResponse(writeId: string | undefined): void {
     if (writeId !== undefined) this.#searched.set(writeId, undefined);
-    this.mayHaveDuplicates = true;
-    this.#lostAt = this.options.client.clock.now();
-  }
-
-  /** Records that rows whose outcome was unknown are created again, because they were not found. */
-  willCreateAgain(): void {
-    this.mayHaveDuplicates = true;
-    const hasLost = this.#lostAt > this.startedAt;
-    if (hasLost || this.isListLagging)
-      this.mayAppearUntil = Math.max(this.mayAppearUntil, this.#lostAt + MAX_LIST_LAG_MS);
+    this.lostAt = this.options.client.clock.now();
   }
 
   /** Repeats a read after an outage. Reading twice is harmless. */
@@ -211,9 +196,9 @@ export class BulkSession {
     row: number,
     id: string,
     requestId: string | undefined,
-    { adopted = false } = {},
+    facts: { adopted?: true | undefined; unchecked?: true | undefined },
   ): Promise<void> {
-    await this.run.note({ type: 'created', row, id, requestId, ...(adopted ? { adopted } : {}) });
+    await this.run.note({ type: 'created', row, id, requestId, ...facts });
   }
 
   async existing(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
@@ -221,9 +206,8 @@ export class BulkSession {
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
 
-  /** Records and reports a second envelope that was not canceled. The run then ends with an error. */
+  /** Reports a second envelope that was not canceled. The run then ends with an error. */
   async duplicate(envelope: SecondEnvelope): Promise<void> {
-    await this.run.note({ type: 'second', ...envelope });
     await this.options.observer.row(secondResult(this.run.state, envelope));
   }
 

@@ -1,18 +1,11 @@
 import type { RowError, RunEntry, RunHead } from './entries.ts';
 
 /**
- * The state of a row. `maybe`: a request was made, and its outcome is unknown. `existing`: an earlier run created its envelope,
- * so this one does not.
+ * The state of a row. `maybe`: this process made a request, and its outcome is unknown; the next process reads `pending`, and
+ * searches for all of these. `existing`: an earlier run created its envelope, so this one does not.
  */
 export type RowState = 'pending' | 'maybe' | 'created' | 'done' | 'failed' | 'existing';
 const STATES: readonly RowState[] = ['pending', 'maybe', 'created', 'done', 'failed', 'existing'];
-
-/** An envelope in addition to the one that counts for its row. */
-export interface SecondEnvelope {
-  row: number;
-  id: string;
-  status: string;
-}
 
 /** The state of a run, read from its journal. It needs a few bytes per row. */
 export class RunState {
@@ -22,15 +15,10 @@ export class RunState {
   endedAt: number | undefined;
   /** The last row that may be created and sent. Later rows wait until the run is resumed (`--first`). */
   lastBegun: number;
-  /** True if rows were created again while one of their earlier envelopes could still appear. */
-  mayAppear = false;
-  /** Envelopes in addition to the one that counts for their row, by ID. */
-  readonly secondEnvelopes = new Map<string, SecondEnvelope>();
   /** Rows whose draft was not created by this run. */
   readonly #adopted = new Set<number>();
   /** Rows whose draft may be a duplicate, because it was created before the list had been searched. */
   readonly #unchecked = new Set<number>();
-  #searching = false;
   readonly #lines: Uint32Array;
   readonly #states: Uint8Array;
   readonly #ids: (string | undefined)[];
@@ -38,7 +26,6 @@ export class RunState {
   readonly #requestIds = new Map<number, string>();
   readonly #errors = new Map<number, RowError>();
   readonly #counts: Record<RowState, number>;
-  #announced: { from: number; to: number }[] = [];
 
   constructor(head: RunHead) {
     this.head = head;
@@ -53,54 +40,28 @@ export class RunState {
   /** Applies a journal entry that was read or just written. */
   apply(entry: RunEntry): void {
     switch (entry.type) {
-      case 'run':
-        // It was passed to the constructor.
-        break;
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
         break;
       case 'upTo':
         this.lastBegun = entry.row;
         break;
-      case 'creating':
-        this.#announced.push(entry);
-        break;
       case 'created':
         this.#record(entry.row, 'created', entry.id, 'DRAFT', entry.requestId);
         if (entry.adopted) this.#adopted.add(entry.row);
         else this.#adopted.delete(entry.row);
-        if (this.#searching) this.#unchecked.add(entry.row);
+        if (entry.unchecked) this.#unchecked.add(entry.row);
         break;
       case 'existing':
         this.#record(entry.row, 'existing', entry.id, entry.status, entry.requestId);
         this.#adopted.add(entry.row);
         break;
-      case 'resumed':
-        this.#searching = true;
-        break;
-      case 'again':
-        this.mayAppear = true;
-        break;
-      case 'second':
-        this.secondEnvelopes.set(entry.id, entry);
-        break;
-      case 'cancelled':
-        this.secondEnvelopes.delete(entry.id);
-        break;
       case 'done':
         this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
         break;
       case 'failed':
-        this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined, entry.requestId);
+        this.#record(entry.row, 'failed', this.#ids[entry.row], undefined, entry.requestId);
         this.#errors.set(entry.row, entry.error);
-        break;
-      case 'stopped':
-        this.#announced = [];
-        for (const row of entry.maybe) this.mark(row, 'maybe');
-        break;
-      case 'looked':
-        this.#searching = false;
-        this.#unchecked.clear();
         break;
       case 'finished':
         this.finishedAt = entry.at;
@@ -108,14 +69,10 @@ export class RunState {
       case 'ended':
         this.endedAt = entry.at;
         break;
-    }
-  }
-
-  /** Completes the state after the whole journal was read: rows that were announced and not finished may exist. */
-  finishReplay(): void {
-    for (const { from, to } of this.#announced) {
-      for (let row = from; row <= Math.min(to, this.head.total); row++)
-        if (this.of(row) === 'pending') this.mark(row, 'maybe');
+      case 'run':
+      case 'resumed':
+        // The constructor got the head, and only the log needs to know when a run was resumed.
+        break;
     }
   }
 

@@ -2,16 +2,15 @@ import { rm } from 'node:fs/promises';
 import type { Envelope } from '../api/schemas.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { counted } from '../kernel/duration.ts';
-import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { exists } from '../kernel/files/files.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { saveFailedRows } from './failed-rows.ts';
-import { readList, searchRows } from './lookup/find-rows.ts';
+import { PASS_DELAYS_MS, readList, searchRows } from './lookup/find-rows.ts';
 import { readPlan } from './plan-run.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
-import type { BulkRow } from './rows/row.ts';
 import { BulkSession, type RunOptions } from './run-session.ts';
 import type { OpenRun } from './runs.ts';
 
@@ -22,16 +21,14 @@ export type Ending =
   | { kind: 'interrupted' }
   | { kind: 'stopped'; error: Error };
 
-/** Number of rows announced in the journal at a time, before the first request for any of them. */
-const ROWS_PER_ANNOUNCEMENT = 64;
 /** Rows in progress for each concurrent request. The others are waiting for the disk. */
 const ROWS_PER_REQUEST = 4;
 /** How many times a run goes through its unfinished rows. */
-const MAX_ROUNDS = 10;
+const MAX_ROUNDS = 5;
 
 /**
- * Works on a run until all rows up to `lastBegun` are finished or something stops it. Every write request is announced
- * in the journal before it is made. A create is never repeated while its outcome is unknown.
+ * Works on a run until all rows up to `lastBegun` are finished or something stops it. A create is never repeated while its outcome
+ * is unknown.
  */
 export async function processRun(run: OpenRun, options: RunOptions): Promise<Ending> {
   const session = new BulkSession(run, options);
@@ -55,126 +52,55 @@ export async function processRun(run: OpenRun, options: RunOptions): Promise<End
     options.signal.removeEventListener('abort', onAbort);
     session.end();
   }
-  if (!complete) return stop(session);
-  return run.state.finishedCount === run.state.head.total ? finish(session) : pause(session);
+  if (!complete) return endingOf(session);
+  if (run.state.finishedCount < run.state.head.total) return { kind: 'paused' };
+  await finish(session);
+  return { kind: 'finished' };
 }
 
 async function processUntilFinished(session: BulkSession): Promise<void> {
   const { state } = session.run;
-  for (let round = 1; round <= MAX_ROUNDS && !session.isClosed(); round++) {
+  for (let round = 1; round <= MAX_ROUNDS && !state.areBegunFinished; round++) {
     await processRows(session);
-    if (session.isClosed() || state.areBegunFinished) break;
-    await resolveUnknownRows(session);
-    if (state.countBegun('pending', 'created') === 0) break;
+    if (session.isClosed()) return;
+    if (state.count('maybe') > 0) await resolveUnknownRows(session);
   }
 }
 
 /** Works on every row that is neither finished nor has an unknown outcome. */
 async function processRows(session: BulkSession): Promise<void> {
-  const maxInProgress = session.options.concurrency * ROWS_PER_REQUEST;
-  const work = new WorkInProgress();
-  try {
-    for await (const row of announcedRows(session)) {
-      if (session.isClosed()) break;
-      session.begin(row.row);
-      work.add(processRow(session, row).catch((error: unknown) => session.handleError(error)));
-      await work.waitUntilBelow(maxInProgress);
-    }
-  } finally {
-    await work.waitUntilBelow(1);
-  }
-}
-
-/** Counts the work in progress and waits until there is less of it. */
-class WorkInProgress {
-  #size = 0;
-  #wake: (() => void) | undefined;
-
-  add(work: Promise<void>): void {
-    this.#size++;
-    void work.finally(() => {
-      this.#size--;
-      this.#wake?.();
-    });
-  }
-
-  async waitUntilBelow(size: number): Promise<void> {
-    while (this.#size >= size)
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-  }
-}
-
-/** Yields the rows to work on, in order. The next ones are announced while these are worked on. */
-async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, void, undefined> {
   const { state, files } = session.run;
-  const plan = readPlan(files.plan, state.areBegunFinished ? 0 : state.head.total);
+  const running = new Set<Promise<void>>();
   try {
-    let next = announce(session, plan);
-    for (;;) {
-      const rows = await next;
-      if (rows.length === 0) return;
-      next = announce(session, plan);
-      // It is awaited later. Until then, a rejection must not count as unhandled.
-      next.catch(() => undefined);
-      yield* rows;
+    for await (const row of readPlan(files.plan, state.head.total)) {
+      if (session.isClosed() || row.row > state.lastBegun) break;
+      if (state.isFinished(row.row) || state.of(row.row) === 'maybe') continue;
+      session.begin(row.row);
+      const work: Promise<void> = processRow(session, row)
+        .catch((error: unknown) => session.handleError(error))
+        .finally(() => running.delete(work));
+      running.add(work);
+      if (running.size >= session.options.concurrency * ROWS_PER_REQUEST) await Promise.race(running);
     }
   } finally {
-    await plan.return();
+    await Promise.all(running);
   }
 }
 
-async function announce(
-  session: BulkSession,
-  plan: AsyncGenerator<BulkRow, void, undefined>,
-): Promise<BulkRow[]> {
-  const { run, options } = session;
-  const rows: BulkRow[] = [];
-  while (rows.length < ROWS_PER_ANNOUNCEMENT) {
-    const next = await plan.next();
-    if (next.done || next.value.row > run.state.lastBegun) break;
-    const state = run.state.of(next.value.row);
-    if (state === 'pending' || state === 'created') rows.push(next.value);
-  }
-  const fresh = rows.filter(({ row }) => run.state.of(row) === 'pending');
-  const [from, to] = [fresh[0]?.row, fresh.at(-1)?.row];
-  if (from !== undefined && to !== undefined)
-    await run.note({ type: 'creating', from, to, at: options.client.clock.now() });
-  return rows;
-}
-
-async function finish(session: BulkSession): Promise<Ending> {
-  const { run, options } = session;
+async function finish({ run, options }: BulkSession): Promise<void> {
   if (run.state.finishedAt === undefined)
     await run.note({ type: 'finished', at: options.client.clock.now() });
-  else if (!(await exists(run.files.plan))) return { kind: 'finished' };
+  else if (!(await exists(run.files.plan))) return;
   // The plan contains addresses and perhaps secrets.
   await saveFailedRows(run.state, run.files);
   await rm(run.files.plan, { force: true });
-  return { kind: 'finished' };
 }
 
-async function pause(session: BulkSession): Promise<Ending> {
-  await session.run.note({ type: 'stopped', maybe: [] });
-  return { kind: 'paused' };
-}
-
-/** Records the state of an unfinished run in the journal. */
-async function stop(session: BulkSession): Promise<Ending> {
-  const { run, options, stopReason } = session;
-  const { state } = run;
-  try {
-    // Nothing can be appended to a journal that failed.
-    if (!(stopReason instanceof JournalError))
-      await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
-  } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    return { kind: 'stopped', error: stopReason ?? error };
-  }
+/** Returns how the work ended if rows are left. */
+function endingOf({ run, options, stopReason }: BulkSession): Ending {
   if (stopReason !== undefined) return { kind: 'stopped', error: stopReason };
   if (options.signal.aborted) return { kind: 'interrupted' };
-  const open = state.countBegun('pending', 'maybe', 'created');
+  const open = run.state.countBegun('pending', 'maybe', 'created');
   return {
     kind: 'stopped',
     error: new UnknownOutcomeError(
@@ -186,22 +112,22 @@ async function stop(session: BulkSession): Promise<Ending> {
   };
 }
 
-/** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
-const PASS_DELAYS_MS = [0, 1_500];
-const NOTICE_AFTER_MS = 10_000;
 /** The envelopes that the run itself created, even if the list shows no metadata. */
 const ALL_ROWS = { requestIds: new Map<string, number>(), complete: true };
+/** A draft of an earlier process may be listed this much later than newer ones. In ms. */
+const SETTLE_MS = 1_500;
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
- * Searches for the rows whose response was lost in this session, all in one pass over the list. Rows that are not found will be
- * created again: a second draft emails nobody.
+ * Searches for the rows whose response was lost in this session, until the list must show their envelopes. The others have none and
+ * are created again.
  */
 async function resolveUnknownRows(session: BulkSession): Promise<void> {
   const { state } = session.run;
+  const { client, observer } = session.options;
+  observer.searches?.('looking for envelopes whose responses were lost');
   for (const wait of PASS_DELAYS_MS) {
-    if (state.count('maybe') === 0) return;
-    if (wait > 0) await session.options.client.clock.sleep(wait, session.signal);
+    await client.clock.sleep(wait, session.signal);
     const { byRow } = await session.retryAfterOutage(() =>
       readList(session, { ...ALL_ROWS, since: session.startedAt }),
     );
@@ -209,28 +135,20 @@ async function resolveUnknownRows(session: BulkSession): Promise<void> {
       const first = envelopes.find((envelope) => !isVoid(envelope));
       if (first !== undefined && state.of(row) === 'maybe') await recordOutcome(session, row, first);
     }
+    if (state.count('maybe') === 0 || client.clock.now() >= session.lostAt + MAX_LIST_LAG_MS) break;
   }
-  if (state.count('maybe') === 0) return;
-  await session.run.note({ type: 'again', at: session.options.client.clock.now() });
-  session.willCreateAgain();
-  for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
+  observer.searches?.(undefined);
+  for (const row of [...state.rows('maybe')]) {
+    session.mayHaveDuplicates = true;
+    state.mark(row, 'pending');
+  }
 }
 
 /** Finds second envelopes of finished rows. Drafts are canceled, since they have emailed nobody. */
 async function cancelDuplicates(session: BulkSession): Promise<void> {
-  const { run, options } = session;
-  const { state } = run;
+  const { state } = session.run;
   if (!session.mayHaveDuplicates) return;
-  const { clock } = options.client;
-  const wait = Math.max(
-    PASS_DELAYS_MS.at(-1) ?? 0,
-    Math.min(session.mayAppearUntil - clock.now(), MAX_LIST_LAG_MS),
-  );
-  if (wait > NOTICE_AFTER_MS)
-    options.observer.notice('Waiting up to a minute for envelopes whose responses were lost.', {
-      waitMs: MAX_LIST_LAG_MS,
-    });
-  await clock.sleep(wait, session.signal);
+  await session.options.client.clock.sleep(SETTLE_MS, session.signal);
   const { byRow } = await session.retryAfterOutage(() => readList(session, ALL_ROWS));
   for (const [row, envelopes] of byRow) {
     for (const envelope of envelopes) {
@@ -264,5 +182,4 @@ async function cancelDuplicate(session: BulkSession, row: number, envelope: Enve
     );
     if (now.status !== 'CANCELLED') return session.duplicate({ row, id, status: now.status ?? 'unknown' });
   }
-  await session.run.note({ type: 'cancelled', id });
 }

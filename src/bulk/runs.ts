@@ -224,11 +224,7 @@ function stateReader() {
     if (entry.type === 'run') read = new RunState(entry);
     else read?.apply(entry);
   };
-  const state = () => {
-    read?.finishReplay();
-    return read;
-  };
-  return { take, state };
+  return { take, state: () => read };
 }
 
 /** Returns the IDs of all runs, newest first. */

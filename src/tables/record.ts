@@ -11,10 +11,23 @@ export interface TableFindings {
   warning(finding: TableFinding): void;
 }
 
-export interface SheetFile {
-  kind: 'sheet';
-  sheet: string;
+/** An open CSV file or sheet. */
+export interface TableFile {
+  format: 'csv' | 'xlsx';
+  encoding: string;
+  /** Only of CSV. */
+  hasByteOrderMark?: boolean;
+  delimiter?: string;
+  sheet?: string;
+  /** Yields the rows, beginning with the header. @throws UnreadableRow where the following rows can't be separated. */
   records: (findings: TableFindings) => AsyncGenerator<TableRecord, void, undefined>;
+}
+
+/** An open file of JSON, which is not parsed yet. */
+export interface JsonFile {
+  format: 'json';
+  encoding: string;
+  text: AsyncIterable<string>;
 }
 
 /** A problem or warning about a file, shown as `file:line column: text`. */

@@ -1,7 +1,7 @@
 import { UsageError } from '../kernel/errors.ts';
 import { type Decoder, decoderOf, encodingNamed, markOf, startsWith } from './encodings.ts';
 import { LineBreaks, withPlainBreaks } from './line-breaks.ts';
-import type { SheetFile } from './record.ts';
+import type { JsonFile, TableFile } from './record.ts';
 
 /** A file that the user named. */
 export interface FileSource {
@@ -18,16 +18,6 @@ export interface ReadOptions {
   sheet?: string | undefined;
   /** How the file was read before. Used if neither flag is given and the file itself doesn't show it. */
   before?: { encoding: string; sheet?: string | undefined } | undefined;
-}
-
-/** An open file: text that is not parsed yet, or a sheet. */
-export type TableFile = TextFile | SheetFile;
-
-export interface TextFile {
-  kind: 'text';
-  encoding: string;
-  hasByteOrderMark: boolean;
-  text: AsyncIterable<string>;
 }
 
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
@@ -48,33 +38,41 @@ const HINT = 'Save it as .xlsx, or as CSV in UTF-8 ("CSV UTF-8" in a spreadsheet
 const HEAD_BYTES = 4_096;
 
 /**
- * Opens a file according to its first bytes: a sheet of an .xlsx file, or text. The encoding of text is that of its byte order
+ * Opens a file according to its first bytes: a sheet of an .xlsx file, JSON, or CSV. The encoding of text is that of its byte order
  * mark, or else the one in the options, or else UTF-8.
- * @throws UsageError for a file that is neither.
+ * @throws UsageError for any other file.
  */
-export async function openTableFile({ name, bytes }: FileSource, options: ReadOptions): Promise<TableFile> {
+export async function openTableFile(
+  { name, bytes }: FileSource,
+  options: ReadOptions,
+): Promise<TableFile | JsonFile> {
   const { start, all } = await startOf(bytes);
-  const encoding = options.encoding === undefined ? undefined : await encodingNamed(options.encoding);
+  const named = options.encoding === undefined ? undefined : await encodingNamed(options.encoding);
   if (startsWith(start, ZIP)) {
-    if (encoding !== undefined)
-      throw new UsageError(`${name} is a spreadsheet.`, { hint: 'Omit --encoding.' });
+    if (named !== undefined) throw new UsageError(`${name} is a spreadsheet.`, { hint: 'Omit --encoding.' });
     const { openSheet } = await import('./xlsx/sheet-file.ts');
     return openSheet(all, name, options.sheet ?? options.before?.sheet);
   }
-  const mark = markOf(start);
   refuseOtherKinds(start, name);
   if (options.sheet !== undefined)
     throw new UsageError(`${name} is not an .xlsx file.`, {
       hint: 'Omit --sheet, which is for .xlsx files.',
     });
-  const used = mark?.encoding ?? encoding ?? encodingBefore(start, options);
-  if (!used.startsWith('utf-16') && wideEncoding(start) !== undefined)
-    throw await otherEncoding(name, used, start);
+  const mark = markOf(start);
+  const encoding = mark?.encoding ?? named ?? encodingBefore(start, options);
+  if (!encoding.startsWith('utf-16') && wideEncoding(start) !== undefined)
+    throw otherEncoding(name, encoding, start);
+  const { csvRecords, dialectOf, peek } = await import('./csv-records.ts');
+  const { head, all: text } = await peek(textOf(all, name, encoding));
+  // A CSV header never starts with a brace or bracket.
+  if (/^\s*[{[]/.test(head)) return { format: 'json', encoding, text };
+  const dialect = dialectOf(head, options.delimiter);
   return {
-    kind: 'text',
-    encoding: used,
+    format: 'csv',
+    encoding,
     hasByteOrderMark: mark !== undefined,
-    text: textOf(all, name, used),
+    delimiter: dialect.delimiter,
+    records: () => csvRecords(text, dialect),
   };
 }
 
@@ -200,18 +198,18 @@ async function decode(
       encoding === 'utf-8'
         ? line + countOf(readable.slice(0, Math.max(0, readable.indexOf('\ufffd'))), '\n')
         : line;
-    throw await otherEncoding(`${name}:${at}`, what, chunk);
+    throw otherEncoding(`${name}:${at}`, what, chunk);
   }
 }
 
-async function otherEncoding(where: string, expected: string, bytes: Uint8Array): Promise<UsageError> {
-  const likely = await likelyEncoding(bytes);
-  if (likely === expected.toLowerCase())
-    return new UsageError(`${where} is not ${expected} text.`, {
-      hint: 'Pass its encoding with --encoding. Nothing was sent.',
+function otherEncoding(where: string, expected: string, bytes: Uint8Array): UsageError {
+  const wide = wideEncoding(bytes);
+  if (wide !== undefined)
+    return new UsageError(`${where} is not ${expected} text. It is probably ${wide}.`, {
+      hint: `Add --encoding ${wide}. Nothing was sent.`,
     });
-  return new UsageError(`${where} is not ${expected} text. It is probably ${likely}.`, {
-    hint: `Add --encoding ${likely}, or save the file as "CSV UTF-8" in your spreadsheet program. Nothing was sent.`,
+  return new UsageError(`${where} is not ${expected} text.`, {
+    hint: 'Save it as "CSV UTF-8" in your spreadsheet program, or pass its encoding, such as --encoding windows-1252 for Windows in Western Europe. Nothing was sent.',
   });
 }
 
@@ -219,31 +217,6 @@ function countOf(text: string, character: string): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
   return count;
-}
-
-/** Cyrillic words: in windows-1251, capital letters are C0–DF, and small letters are E0–FF. */
-const CYRILLIC_WORD = /^[\xc0-\xdf\xa8]?[\xe0-\xff\xb8]{2,}$|^[\xc0-\xdf\xa8]{3,}$/;
-/** Small letters in Mac OS Roman that would be punctuation or capital letters inside a word in windows-1252. */
-const MAC_LETTER = /[A-Za-z][\x87-\x90\x9f][a-z]/;
-/** East Asian encodings in the order in which they are tried, and the scripts used in them. */
-const EAST_ASIAN: readonly (readonly [string, RegExp])[] = [
-  ['shift_jis', /^(?:\p{Script=Han}|[\u3000-\u30ff\uff01-\uff60])+$/u],
-  ['euc-kr', /^[\u3000-\u303f\uac00-\ud7a3]+$/u],
-  ['gb18030', /^(?:\p{Script=Han}|[\u2010-\u2026\u3000-\u303f\uff01-\uff60])+$/u],
-  ['big5', /^(?:\p{Script=Han}|[\u2010-\u2026\u3000-\u303f\uff01-\uff60])+$/u],
-];
-
-/** Guesses the encoding of bytes that are not UTF-8 from typical text in the languages that use it. */
-async function likelyEncoding(bytes: Uint8Array): Promise<string> {
-  const wide = wideEncoding(bytes);
-  if (wide !== undefined) return wide;
-  const text = Buffer.from(bytes).toString('latin1');
-  const runs = text.match(/[\x80-\xff]+/g) ?? [];
-  if (runs.filter((run) => CYRILLIC_WORD.test(run)).length > runs.length * 0.8) return 'windows-1251';
-  for (const [encoding, script] of EAST_ASIAN) {
-    if (await looksEastAsian(bytes, encoding, script)) return encoding;
-  }
-  return MAC_LETTER.test(text) ? 'macintosh' : 'windows-1252';
 }
 
 /**
@@ -260,22 +233,4 @@ function wideEncoding(bytes: Uint8Array): string | undefined {
   const most = Math.max(even, odd);
   if (most === 0 || most < bytes.length / 8) return undefined;
   return odd >= even ? 'utf-16le' : 'utf-16be';
-}
-
-/**
- * Returns true if all non-ASCII text is in the script, and none of it is next to an ASCII letter, as accented letters would be.
- */
-async function looksEastAsian(bytes: Uint8Array, encoding: string, script: RegExp): Promise<boolean> {
-  try {
-    // The last character may be cut off.
-    const text = (await decoderOf(encoding)).decode(bytes, { stream: true });
-    const words = text.match(/[^\x00-\x7f]+/g) ?? [];
-    return (
-      words.length > 0 &&
-      words.every((word) => script.test(word)) &&
-      !/[a-z][^\x00-\x7f]|[^\x00-\x7f][a-z]/i.test(text)
-    );
-  } catch {
-    return false;
-  }
 }

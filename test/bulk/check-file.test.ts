@@ -159,16 +159,9 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('may have empty columns without a name, but not with content', async () => {
+  it('may have empty columns without a name', async () => {
     const { rows, report } = await check('Email;Name;;\na@b.c;Ada;;\nd@e.f;Bo;;;;\n');
     expect([report.problems.count, rows.length]).toEqual([0, 2]);
-    expect(await problems('email,name,,\n\na@b.c,Ada,,x\nd@e.f,Bo,,y\n')).toEqual([
-      expect.stringMatching(/^1 : column D \(row 3 has "x"\) has no name/),
-    ]);
-    const wide = `email${','.repeat(27)}`;
-    expect(await problems(`${wide}\na@b.c${','.repeat(27)}x\n`)).toEqual([
-      expect.stringContaining('column AB'),
-    ]);
   });
 
   it('may contain the columns that an export added', async () => {
@@ -211,9 +204,6 @@ describe('a CSV file', () => {
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');
     expect(report.problems.count).toBe(0);
-    expect(report.warnings.first).toMatchObject([
-      { line: 3, text: expect.stringContaining('line 2') as unknown },
-    ]);
   });
 
   it.each([
@@ -276,7 +266,7 @@ describe('an unreadable file', () => {
     [
       'another encoding',
       Buffer.from('email,name\na@b.c,Ada\nd@e.f,M\xfcller\n', 'latin1'),
-      /^f\.csv:3 .*windows-1252/,
+      /^f\.csv:3 is not UTF-8/,
     ],
     ['a PDF', Buffer.from('%PDF-1.4 abc\n'), /is a PDF/],
     ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is a web page/],

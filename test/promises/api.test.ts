@@ -169,7 +169,7 @@ describe('esign api', () => {
     [['POST', '/x', '--body', 'missing.json'], /Can't read/],
     [['POST', '/x', '--paginate'], /only be used with GET/],
     [['/x', '-q', 'novalue'], /name=value/],
-    [[], /argument path/],
+    [[], /argument PATH/],
   ])('refuses %j with 2', async (args, says) => {
     const before = service.server.seen.length;
     const { code, stdout, stderr } = await api(args, '{"cut":');

@@ -177,8 +177,7 @@ class Course {
     }
     const memory = memoryOf(folder, clock);
     const client = this.#service.client(clock, () => 'whole', memory);
-    const file = { newRows: wanted, baseUrl: BASE_URL };
-    const earlier = await findEarlierRows(folder, client, file);
+    const earlier = await findEarlierRows(folder, client, wanted);
     const found = await findIdentifiedRows(client, memory, wanted, earlier);
     const known = groupKnownRows(found.values(), this.#mode);
     const [unfinished] = known.unfinished;
@@ -193,13 +192,10 @@ class Course {
       at: clock.now(),
       file: 'list.csv',
       total: this.#rows.length,
-      signers: this.#rows.length,
       mode: this.#mode,
       baseUrl: BASE_URL,
       profile: null,
       ownRequestIds: this.#rows.filter(({ requestId }) => requestId !== undefined).length,
-      account: client.account,
-      again: false,
       source: { format: 'csv' as const, encoding: 'utf-8' },
     };
     this.#runId = draft.id;
@@ -243,7 +239,6 @@ class Course {
         client,
         memory,
         concurrency: this.#pick([1, 3]),
-        maxOutageMs: 60_000,
         signal: killer.signal,
         redact: (text) => text,
         observer: { row: () => undefined, notice: () => undefined },

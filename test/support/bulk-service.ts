@@ -84,7 +84,6 @@ export class BulkService {
     const sendGated: SendRequest = (request) =>
       request.method === 'GET' ? send(request) : gate.pass(request);
     return {
-      account: 'account',
       baseUrl: BASE_URL,
       timeoutMs: 30_000,
       ...createResources(sendGated),

@@ -10,7 +10,7 @@ async function* pieces(bytes: Buffer, size = 65_536) {
 export async function readSheet(book: TestBook | Buffer, sheet?: string) {
   const bytes = Buffer.isBuffer(book) ? book : xlsxOf(book);
   const table = await openTableFile({ name: 'f.xlsx', bytes: pieces(bytes) }, { sheet });
-  if (table.kind !== 'sheet') throw new Error('not a sheet');
+  if (table.format !== 'xlsx') throw new Error('not a sheet');
   const problems: TableFinding[] = [];
   const warnings: TableFinding[] = [];
   const rows: string[][] = [];

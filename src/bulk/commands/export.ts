@@ -8,13 +8,13 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { digest } from '../../log/keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { rowKeysOf } from '../lookup/earlier-rows.ts';
-import { cellsHash } from '../lookup/row-key.ts';
 import { errorInWords, type RowResult, resultAsJson } from '../results.ts';
 import { type IntoCells, NO_RESULT } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
@@ -221,5 +221,5 @@ async function rowsByCells(root: string, id: string): Promise<ReadonlyMap<string
 
 /** Returns the number of the row in the run, or undefined if the run did not send it or it was changed since. */
 function findRow(rows: ReadonlyMap<string, number>, value: unknown): number | undefined {
-  return isRecord(value) ? rows.get(cellsHash(bodyFields(value))) : undefined;
+  return isRecord(value) ? rows.get(digest(bodyFields(value))) : undefined;
 }

@@ -53,11 +53,6 @@ export function runText(run: KnownRun, terminal: Terminal, now: number): string 
   const lines = [
     `${head}, ${terminal.style(stateColor(run.summary), state)}: ${counted(total, 'row')}`,
     ...continuation(run),
-    ...[...run.state.secondEnvelopes.values()].map((one) =>
-      safeLine(
-        `Row ${one.row} has a second envelope: ${one.id} (${one.status}). Keep one and cancel the other.`,
-      ),
-    ),
   ];
   return `${lines.map((line) => indented(line, 2, terminal)).join('\n')}\n`;
 }
@@ -65,11 +60,9 @@ export function runText(run: KnownRun, terminal: Terminal, now: number): string 
 function continuation({ summary, state }: { summary: RunSummary; state: RunState }): string[] {
   if (summary.state === 'finished') return [];
   const drafts = state.count('created');
-  const unknown = state.count('maybe');
   const counts = [
     `${grouped(summary.done)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
     ...(drafts > 0 ? [counted(drafts, 'draft')] : []),
-    ...(unknown > 0 ? [`${grouped(unknown)} with unknown outcome`] : []),
     `${grouped(state.count('pending'))} not begun`,
   ].join(', ');
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
@@ -79,11 +72,9 @@ function continuation({ summary, state }: { summary: RunSummary; state: RunState
 /** Counts the rows and signers of a run by state. */
 export class Totals {
   readonly #rows = new Map<number, SignerState[]>();
-  #withoutRow = 0;
 
   add({ row, state }: Pick<StatusLine, 'row' | 'state'>): void {
-    if (row === null) this.#withoutRow++;
-    else this.#rows.set(row, [...(this.#rows.get(row) ?? []), state]);
+    this.#rows.set(row, [...(this.#rows.get(row) ?? []), state]);
   }
 
   /** Returns the number of rows in each state. A corrected row has the state of its last envelope. */
@@ -101,7 +92,6 @@ export class Totals {
       return count === undefined ? [] : [terminal.style(COLORS[state], `${grouped(count)} ${state}`)];
     });
     if (corrected > 0) parts.push(`${grouped(corrected)} corrected`);
-    if (this.#withoutRow > 0) parts.push(`${counted(this.#withoutRow, 'signer')} without a row`);
     return parts.length === 0 ? '' : `${indented(parts.join(', '), 0, terminal)}\n`;
   }
 }
@@ -170,7 +160,7 @@ function waitingPeople(lines: readonly StatusLine[], now: number): Attention[] {
 }
 
 function placeOf({ line, row, name, email, envelopeId }: StatusLine): Omit<Attention, 'what'> {
-  return { line: String(line ?? row ?? ''), person: name || email || '', envelopeId: envelopeId ?? '' };
+  return { line: String(line ?? row), person: name || email || '', envelopeId: envelopeId ?? '' };
 }
 
 function block(title: string, header: string, rows: readonly Attention[], terminal: Terminal): string {

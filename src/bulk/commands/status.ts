@@ -18,7 +18,6 @@ import type { RunState } from '../run-state.ts';
 import { filesOf } from '../runs.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { requireSameOrganization } from './run/reopen-run.ts';
 import { namedRun, runOnThisMachine, selectedRun } from './selected-run.ts';
 import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 
@@ -87,12 +86,7 @@ export async function statusOfRun(id: string, context: Context): Promise<RunStat
     );
   const { envelopes } = await select({ run }, context);
   const client = await session.client();
-  const collected = await collectEnvelopes(
-    id,
-    envelopes,
-    { client, journal, signal: interrupt.signal },
-    (known) => requireSameOrganization(known, client, interrupt),
-  );
+  const collected = await collectEnvelopes(id, envelopes, { client, journal, signal: interrupt.signal });
   return { state, lines: statusLines(collected, journal) };
 }
 
@@ -104,7 +98,7 @@ export async function envelopeIds(lines: Items<Pick<StatusLine, 'envelopeId'>>):
 }
 
 /** Reads `waiting,later`. @throws UsageError for a state that does not exist. */
-export function readStates(text: string): SignerState[] {
+function readStates(text: string): SignerState[] {
   return text.split(',').map((part) => {
     const word = part.trim().toLowerCase();
     const state = SIGNER_STATES.find((known) => known === (word === 'canceled' ? 'cancelled' : word));

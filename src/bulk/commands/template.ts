@@ -48,14 +48,14 @@ const PEOPLE = [
 ] as const;
 
 /** Returns an example file of two rows to fill in, with a signer for each role of the template. */
-export function exampleFile(
+function exampleFile(
   format: 'csv' | 'jsonl',
   template: string | undefined,
   roles: readonly string[],
 ): string {
   const templateId = template ?? 'tmpl_…';
   const rows = [0, 1].map((row) =>
-    (roles.length > 0 ? roles : ['']).map((role, index) => {
+    (roles.length > 0 ? roles : ['']).map((role, index): Person => {
       const [email, name] = PEOPLE[(row * Math.max(1, roles.length) + index) % PEOPLE.length] ?? PEOPLE[0];
       return { email, name, ...(role === '' ? {} : { role }) };
     }),
@@ -63,9 +63,9 @@ export function exampleFile(
   return format === 'jsonl' ? jsonExample(rows, templateId) : csvExample(rows, templateId);
 }
 
-type Row = { email: string; name: string; role?: string }[];
+type Person = Record<'email' | 'name', string> & { role?: string };
 
-function jsonExample(rows: readonly Row[], templateId: string): string {
+function jsonExample(rows: readonly Person[][], templateId: string): string {
   const lines = rows.map((signers, index) => ({
     requestId: null,
     templateId,
@@ -77,29 +77,25 @@ function jsonExample(rows: readonly Row[], templateId: string): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-function csvExample(rows: readonly Row[], templateId: string): string {
-  const several = (rows[0]?.length ?? 1) > 1;
-  const roles = rows[0]?.some((signer) => signer.role !== undefined) ?? false;
-  const fields = roles ? ['email', 'name', 'role'] : ['email', 'name'];
-  const signerColumns = (rows[0] ?? []).flatMap((_, index) =>
-    fields.map((field) => (several ? `signer${index + 1}_${field}` : field)),
-  );
-  const header = [
-    'request_id',
-    'template_id',
-    ...signerColumns,
-    'subject',
-    'expires_in_days',
-    'meta.customer',
-  ];
-  const lines = rows.map((signers, index) => [
+function csvExample(rows: readonly Person[][], templateId: string): string {
+  const records = rows.map((signers, index) => ({
     // Leave it empty: a request ID from an example would be copied into every list.
-    '',
-    templateId,
-    ...signers.flatMap(({ email, name, role }) => (roles ? [email, name, role ?? ''] : [email, name])),
-    'Please sign',
-    '30',
-    `C-${index + 1}`,
-  ]);
-  return [header, ...lines].map((cells) => csvRecord(cells, ',')).join('');
+    request_id: '',
+    template_id: templateId,
+    ...signerCells(signers),
+    subject: 'Please sign',
+    expires_in_days: '30',
+    'meta.customer': `C-${index + 1}`,
+  }));
+  const header = Object.keys(records[0] ?? {});
+  return [header, ...records.map(Object.values<string>)].map((cells) => csvRecord(cells, ',')).join('');
+}
+
+function signerCells(signers: readonly Person[]): Record<string, string> {
+  const prefixOf = (index: number) => (signers.length > 1 ? `signer${index + 1}_` : '');
+  return Object.fromEntries(
+    signers.flatMap((signer, index) =>
+      Object.entries(signer).map(([field, value]) => [`${prefixOf(index)}${field}`, value]),
+    ),
+  );
 }

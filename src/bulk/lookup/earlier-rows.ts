@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { RequestContent } from '../../log/keys.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
@@ -26,10 +27,6 @@ export interface EarlierRow {
   kind: 'sent' | 'draft' | 'unfinished' | 'other' | 'ended';
   id: string | undefined;
   status: string | undefined;
-  /** The number of signers of the row. */
-  signers: number;
-  /** Whether that run skipped the row, because a run before it had created the envelope. */
-  skipped?: boolean;
 }
 
 interface NewRow {
@@ -37,7 +34,6 @@ interface NewRow {
   line: number;
   content: string;
   requestId: string | undefined;
-  signers: number;
 }
 
 /** A row with its own request ID, and the content that it uses the ID for. */
@@ -55,7 +51,7 @@ export class NewRows {
   }
 
   add({ row, line, content, requestId, envelope }: BulkRow): void {
-    const added = { row, line, content, requestId, signers: envelope.signers.length };
+    const added = { row, line, content, requestId };
     if (requestId !== undefined)
       this.#byRequestId.set(requestId, {
         ...added,
@@ -90,29 +86,24 @@ const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const
 export async function findEarlierRows(
   root: string,
   client: Client,
-  file: { newRows: NewRows; baseUrl: string },
+  newRows: NewRows,
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map<number, EarlierRow>();
   const now = client.serviceClock.now();
   for (const id of await runIds(root)) {
-    const run = await keysOf(root, id, file);
+    const run = await keysOf(root, id, newRows, client.baseUrl);
     if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
     const state = await readRun(root, id);
     const rows = earlierRowsOf(run, state);
-    if (rows.length === 0 || !(await isSameAccount(state, rows, client, signal))) continue;
+    if (rows.length === 0 || !(await canReadEnvelopes(state, client, signal))) continue;
     for (const row of rows) {
       const known = found.get(row.row);
-      if (known === undefined || isDecisive(row, known)) found.set(row.row, row);
+      // Among equal ones, the newest run decides.
+      if (known === undefined || WEIGHT[row.kind] > WEIGHT[known.kind]) found.set(row.row, row);
     }
   }
   return found;
-}
-
-/** Returns true if a row of an older run decides. Among equal ones, it is the newest run that didn't skip the row. */
-function isDecisive(older: EarlierRow, newer: EarlierRow): boolean {
-  if (older.kind !== newer.kind) return WEIGHT[older.kind] > WEIGHT[newer.kind];
-  return newer.skipped === true && older.skipped === false;
 }
 
 interface Matches {
@@ -124,7 +115,8 @@ interface Matches {
 async function keysOf(
   root: string,
   id: string,
-  { newRows, baseUrl }: { newRows: NewRows; baseUrl: string },
+  newRows: NewRows,
+  baseUrl: string,
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
   for await (const entry of rowKeysOf(root, id)) {
@@ -164,13 +156,11 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
       row: newRow.row,
       line: newRow.line,
       requestId: newRow.requestId,
-      signers: newRow.signers,
       run: head.id,
       at: head.at,
       kind: isSame ? kind : 'other',
       id: state.idOf(earlier),
       status: state.statusOf(earlier),
-      skipped: state.of(earlier) === 'existing',
     };
   });
 }
@@ -194,34 +184,31 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   }
 }
 
-/**
- * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
- * have been replaced by another one of the same organization, and a sandbox may have been reset. If it doesn't exist, reads others.
- */
-async function isSameAccount(
-  state: RunState,
-  rows: readonly EarlierRow[],
-  client: Client,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const id = rows.find((row) => row.id !== undefined)?.id;
-  if (id === undefined) return state.head.account === client.account;
-  if (await readIfExists(client, id, signal)) return true;
-  return canReadEnvelopes(state, client, signal);
-}
-
 /** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
 const SAMPLES = 4;
 
-/** Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last. */
-export async function canReadEnvelopes(
-  state: RunState,
-  client: Client,
-  signal?: AbortSignal,
-): Promise<boolean> {
+/**
+ * Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last, or if
+ * the run has none. It can't if it belongs to another organization, or the envelopes to a sandbox that was reset.
+ */
+async function canReadEnvelopes(state: RunState, client: Client, signal?: AbortSignal): Promise<boolean> {
   const ids = [...state.envelopeIds()];
   const interval = Math.ceil(ids.length / (SAMPLES - 1));
   const samples = ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
   for (const sample of samples) if (await readIfExists(client, sample, signal)) return true;
-  return false;
+  return ids.length === 0;
+}
+
+/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
+export async function requireSameOrganization(
+  state: RunState,
+  client: Client,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await canReadEnvelopes(state, client, signal)) return;
+  const [envelopeId = ''] = state.envelopeIds();
+  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
+    run: state.head.id,
+    hint: 'Use a key from the same organization: `esign profiles list`.',
+  });
 }

@@ -15,7 +15,7 @@ import type { BulkSession } from '../run-session.ts';
 import { type RunSurvey, type SurveyTarget, survey } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
-const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
+export const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
 
 /**
  * Searches the whole list for envelopes of rows that are not known to be done, before any row is created or sent. This happens on
@@ -32,6 +32,7 @@ export async function searchRows(session: BulkSession): Promise<void> {
   if (state.areBegunFinished) return;
   if (!run.resumed && state.head.ownRequestIds === 0) return;
   if (run.resumed) await run.note({ type: 'resumed', at: session.options.client.clock.now() });
+  session.isSearching = true;
   const requestIds = await requestIdsOf(session);
   const isDraftRun = state.head.mode === 'draft';
   // A new run has just read the list, before the confirmation prompt.
@@ -44,11 +45,8 @@ export async function searchRows(session: BulkSession): Promise<void> {
     const open = unresolvedRows(session, requestIds, first);
     if (open.size > 0) await recordFound(session, await findDecisivePass(session, requestIds, first, open));
   }
-  await run.note({ type: 'looked' });
-  for (const row of [...state.rows('maybe')]) {
-    session.willCreateAgain();
-    state.mark(row, 'pending');
-  }
+  session.isSearching = false;
+  for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
 }
 
 async function requestIdsOf({ run }: BulkSession): Promise<Map<string, number>> {
@@ -71,8 +69,7 @@ export function readList(
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
-  const text = 'Waiting a minute for the service to list everything created so far.';
-  options.observer.notice(text, { waitMs: MAX_LIST_LAG_MS });
+  options.observer.notice('Waiting a minute for the service to list everything created so far.');
   await options.client.clock.sleep(MAX_LIST_LAG_MS, signal);
 }
 
@@ -84,7 +81,7 @@ async function waitForResponses(
   { writes, msLeft }: { writes: readonly LoggedWrite[]; msLeft: number },
 ): Promise<void> {
   const { observer, client } = session.options;
-  observer.notice('Waiting up to a minute for envelopes whose responses were lost.', { waitMs: msLeft });
+  observer.notice('Waiting up to a minute for envelopes whose responses were lost.');
   const keys = writes.map(({ intent }) => intent.key ?? '');
   for (let left = msLeft; left > 0; left = (await pendingWrites(session, keys)).msLeft)
     await client.clock.sleep(Math.min(POLL_MS, left), session.signal);
@@ -143,9 +140,7 @@ async function findDecisivePass(
       session.markSearched(pending.writes);
       return pass;
     }
-    session.isListLagging = true;
-    if (index === 0)
-      observer.notice('Waiting for the service to list the new envelopes.', { waitMs: MAX_LIST_LAG_MS });
+    if (index === 0) observer.notice('Waiting for the service to list the new envelopes.');
   }
   throw new StoppedError(
     'UNKNOWN_OUTCOME',
@@ -162,12 +157,6 @@ async function createProbe(session: BulkSession, isUnknown: (row: number) => boo
   for await (const row of readPlan(run.files.plan, run.state.head.total)) {
     const state = run.state.of(row.row);
     if (!isUnknown(row.row) || (state !== 'pending' && state !== 'maybe')) continue;
-    await run.note({
-      type: 'creating',
-      from: row.row,
-      to: row.row,
-      at: session.options.client.clock.now(),
-    });
     if (await createRow(session, row)) return true;
     if (session.isClosed()) return false;
   }

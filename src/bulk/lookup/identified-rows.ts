@@ -43,12 +43,11 @@ export async function findIdentifiedRows(
     // The list may show an old status.
     const isOutdated = result?.kind === 'draft' && known?.kind === 'sent';
     if (result === undefined || isOutdated) return;
-    const { line, requestId, signers } = row;
+    const { line, requestId } = row;
     found.set(row.row, {
       row: row.row,
       line,
       requestId,
-      signers,
       run: undefined,
       at: 0,
       ...known,

@@ -9,8 +9,3 @@ export function contentHash({ templateId, signers, subject, message, metadata }:
   const people = signers.map(({ email, name, role, order }) => [email.toLowerCase(), name, role, order]);
   return digest([templateId, people, subject, message, metadata]);
 }
-
-/** Returns the hash of a row's cells as they are in the file. It identifies the row even after it was moved. */
-export function cellsHash(value: unknown): string {
-  return digest(value);
-}

@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/json.ts';
-import { csvRecord, csvRecords, dialectOf, peek } from '../../tables/csv-records.ts';
+import { csvRecord } from '../../tables/csv-records.ts';
 import { type TableRecord, UnreadableRow } from '../../tables/record.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import { columnOf, type SheetColumn } from '../rows/columns.ts';
@@ -33,15 +33,11 @@ export async function openSource(
 ): Promise<SourceFile> {
   const { sheetDelimiter, sent } = options;
   const table = await openTableFile(file, options);
-  if (table.kind === 'sheet') {
-    const records = table.records({ problem: () => undefined, warning: () => undefined });
-    return { parts: csvParts(records, { delimiter: sheetDelimiter, mark: BYTE_ORDER_MARK, sent }) };
-  }
-  const { head, all } = await peek(table.text);
-  const mark = table.hasByteOrderMark || table.encoding !== 'utf-8' ? BYTE_ORDER_MARK : '';
-  if (/^\s*[{[]/.test(head)) return { parts: jsonParts(all) };
-  const dialect = dialectOf(head, options.delimiter);
-  return { parts: csvParts(csvRecords(all, dialect), { delimiter: dialect.delimiter, mark, sent }) };
+  if (table.format === 'json') return { parts: jsonParts(table.text) };
+  const isPlain = table.format === 'csv' && table.encoding === 'utf-8' && !table.hasByteOrderMark;
+  const records = table.records({ problem: () => undefined, warning: () => undefined });
+  const delimiter = table.delimiter ?? sheetDelimiter;
+  return { parts: csvParts(records, { delimiter, mark: isPlain ? '' : BYTE_ORDER_MARK, sent }) };
 }
 
 /** Yields the objects of a JSON Lines file. @throws UnreadableRow for a line that is not JSON. */

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import type { EnvelopeInput } from '../../envelopes/create.ts';
+import { digest } from '../../log/keys.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
-import { cellsHash, contentHash } from '../lookup/row-key.ts';
+import { contentHash } from '../lookup/row-key.ts';
 import type { SheetColumn } from './columns.ts';
-import { LineIndex, openRows } from './open-rows.ts';
+import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
@@ -136,13 +138,28 @@ export async function checkFile(
   return checking.finish();
 }
 
+/**
+ * The lines on which contents first occur. Keeps only a digest of each, for lists with a hundred thousand rows: that two contents
+ * have the same 48 bits is one chance in fifty thousand.
+ */
+class FirstLines {
+  readonly #lines = new Map<number, number>();
+
+  /** Returns the line on which this content first occurs. If it is new, stores this line and returns undefined. */
+  firstLine(content: unknown[], line: number): number | undefined {
+    const digest = createHash('sha1').update(JSON.stringify(content)).digest().readUIntBE(0, 6);
+    const first = this.#lines.get(digest);
+    if (first === undefined) this.#lines.set(digest, line);
+    return first;
+  }
+}
+
 class FileCheck {
   readonly report: FileReport;
   readonly #defaults: RowDefaults;
   /** Values that must not occur twice, and where they first occur. */
-  readonly #requestIds = new LineIndex();
-  readonly #contents = new LineIndex();
-  readonly #people = new LineIndex();
+  readonly #requestIds = new FirstLines();
+  readonly #contents = new FirstLines();
 
   constructor(name: string, defaults: RowDefaults) {
     this.#defaults = defaults;
@@ -177,7 +194,7 @@ class FileCheck {
       line,
       ...(requestId === undefined ? {} : { requestId }),
       content: contentHash(envelope),
-      cells: cellsHash(raw.value),
+      cells: digest(raw.value),
       envelope,
     };
     return row;
@@ -197,26 +214,16 @@ class FileCheck {
   ): void {
     if (requestId !== undefined) {
       this.report.ownRequestIds++;
-      const earlier = this.#requestIds.firstLine(requestId, line);
+      const earlier = this.#requestIds.firstLine([requestId], line);
       if (earlier !== undefined)
         addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
     }
-    const same = this.#contents.firstLine(JSON.stringify([requestId, contentHash(envelope)]), line);
+    const same = this.#contents.firstLine([requestId, contentHash(envelope)], line);
     // Two different IDs mean that both envelopes are intended. The same ID twice has already been reported.
-    if (same !== undefined && requestId === undefined) {
+    if (same !== undefined && requestId === undefined)
       addProblem(
         '',
         `the row has the same content as line ${same}; delete one, or give each a request_id if you want both`,
       );
-      return;
-    }
-    const people = envelope.signers.map((signer) => signer.email.toLowerCase()).sort();
-    const alike = this.#people.firstLine(JSON.stringify([envelope.templateId, people]), line);
-    if (alike !== undefined && people.some((email) => email !== ''))
-      this.report.warnings.add({
-        line,
-        column: '',
-        text: `the template and the signers are the same as on line ${alike}`,
-      });
   }
 }

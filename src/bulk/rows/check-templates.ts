@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
-import { rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
+import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';
 import { sentRoles } from '../../templates/roles.ts';
@@ -21,83 +21,72 @@ export async function checkTemplates(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const [id, use] of [...report.templates].slice(0, MAX_TEMPLATES)) {
-    checkTemplate(use, await findTemplate(client, id, signal), report, allowed);
+    const template = await findTemplate(client, id, use, report, signal);
+    if (template !== undefined) checkRoles(template, use, report, allowed);
   }
 }
 
-/** A template that is named in a file. */
-export interface FoundTemplate {
-  id: string;
-  /** Undefined if it doesn't exist. */
-  template: Template | undefined;
-  /** Similar IDs, if it doesn't exist. */
-  near?: readonly string[];
-}
-
-/** Compares the rows of a template with the template itself. */
-function checkTemplate(
+/** Requests a template, and reports if it doesn't exist. */
+async function findTemplate(
+  client: Client,
+  id: string,
   use: TemplateUse,
-  { id, template, near = [] }: FoundTemplate,
   report: FileReport,
-  allowed: boolean,
-): void {
-  if (template === undefined) {
+  signal: AbortSignal | undefined,
+): Promise<Template | undefined> {
+  try {
+    return await client.templates.get(id, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const near = error.subject?.suggestions ?? [];
     const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
     report.problems.add({
       line: use.line,
       column: '',
       text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` lists all templates`,
     });
-    return;
+    return undefined;
   }
+}
+
+/** Where something first occurs, and in how many rows. */
+interface Occurrence {
+  line: number;
+  column: string;
+  rows: number;
+}
+
+/** Compares the roles of a template with those of its rows. */
+function checkRoles(template: Template, use: TemplateUse, report: FileReport, allowed: boolean): void {
   const roles = sentRoles(template);
-  checkRoles(roles, id, use, report);
-  checkSignerSets(roles, use, report, allowed);
-}
-
-/** Requests a template. If it doesn't exist, the error may include similar IDs. */
-async function findTemplate(client: Client, id: string, signal?: AbortSignal): Promise<FoundTemplate> {
-  try {
-    return { id, template: await client.templates.get(id, signal) };
-  } catch (error) {
-    if (isNotFound(error)) return { id, template: undefined, near: error.subject?.suggestions ?? [] };
-    throw error;
-  }
-}
-
-function checkRoles(roles: readonly string[], id: string, use: TemplateUse, report: FileReport): void {
   if (roles.length === 0) return;
-  for (const [role, { line, column, rows }] of use.roles) {
-    if (roles.includes(role)) continue;
-    report.problems.add({
-      line,
-      column,
-      text: `${id} has no role "${role}"${others(rows)}; ${suggestRole(role, roles)}`,
-    });
+  const unknown = new Map<string, Occurrence>();
+  const missing = new Map<string, Occurrence>();
+  for (const { line, rows, roles: used } of use.signerSets.values()) {
+    const named = rolesOf(used);
+    for (const { role, column } of used)
+      if (role && !roles.includes(role)) count(unknown, role, { line, column, rows });
+    const lacking = rolesWithoutSigner(named, used.length - named.length, roles);
+    // The missing role may be the one that an unknown role was meant to be.
+    if (lacking.length > 0 && named.every((role) => roles.includes(role)))
+      count(missing, listed(lacking), { line, column: '', rows });
+  }
+  for (const [role, { rows, ...place }] of unknown) {
+    const text = `${template.id} has no role "${role}"${others(rows)}; ${suggestRole(role, roles)}`;
+    report.problems.add({ ...place, text });
+  }
+  const findings = allowed ? report.warnings : report.problems;
+  const advice = allowed ? '' : '; add a signer for it, or pass --allow-missing-roles';
+  for (const [names, { rows, ...place }] of missing) {
+    report.isIncomplete = true;
+    findings.add({ ...place, text: `nobody signs as ${names}${others(rows)}${advice}` });
   }
 }
 
-function checkSignerSets(
-  roles: readonly string[],
-  use: TemplateUse,
-  report: FileReport,
-  allowed: boolean,
-): void {
-  const findings = allowed ? report.warnings : report.problems;
-  for (const { line, rows, named, free } of use.signerSets.values()) {
-    const known = named.filter((role) => roles.includes(role));
-    // The wrong role has already been reported, and the missing role may be the intended one.
-    if (known.length < named.length) continue;
-    const missing = rolesWithoutSigner(named, free, roles);
-    if (missing.length === 0) continue;
-    report.isIncomplete = true;
-    const text = `nobody signs as ${listed(missing)}${others(rows)}`;
-    findings.add({
-      line,
-      column: '',
-      text: allowed ? text : `${text}; add a signer for it, or pass --allow-missing-roles`,
-    });
-  }
+function count(found: Map<string, Occurrence>, what: string, one: Occurrence): void {
+  const first = found.get(what);
+  if (first === undefined) found.set(what, one);
+  else first.rows += one.rows;
 }
 
 function others(rows: number): string {

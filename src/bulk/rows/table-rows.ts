@@ -1,5 +1,4 @@
 import { counted } from '../../kernel/duration.ts';
-import { columnLetters } from '../../tables/column-letters.ts';
 import { DELIMITERS } from '../../tables/csv-records.ts';
 import type { TableFinding, TableRecord } from '../../tables/record.ts';
 import { columnOf, readHeader, type SheetColumn } from './columns.ts';
@@ -21,16 +20,12 @@ export async function* tableRows(
 ): AsyncGenerator<RawRow, void, undefined> {
   const { delimiter, report } = options;
   let columns: SheetColumn[] | undefined;
-  let unnamed: UnnamedColumns | undefined;
   for await (const { cells, line } of records) {
     if (columns === undefined) {
       columns = goodColumns(cells, line, report);
-      unnamed = new UnnamedColumns(columns, line, report);
       options.onColumns(columns);
-    } else if (hasAllCells(cells, columns.length)) {
-      unnamed?.check(cells, line);
-      yield rawRow(columns, cells, line);
-    } else report({ line, column: '', text: wrongCount(cells, columns.length, delimiter) });
+    } else if (hasAllCells(cells, columns.length)) yield rawRow(columns, cells, line);
+    else report({ line, column: '', text: wrongCount(cells, columns.length, delimiter) });
     // Without a usable header, every row would have the same problem.
     if (columns.length === 0) return;
   }
@@ -49,35 +44,6 @@ function goodColumns(
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
   return columns;
-}
-
-const MAX_SHOWN_LENGTH = 40;
-
-/**
- * Finds cells in columns without a name. Spreadsheets also save empty columns, so a nameless column is a problem only if it has a
- * cell.
- */
-class UnnamedColumns {
-  readonly #indexes: Set<number>;
-  readonly #headerLine: number;
-  readonly #report: (problem: TableFinding) => void;
-
-  constructor(columns: readonly SheetColumn[], headerLine: number, report: (problem: TableFinding) => void) {
-    this.#indexes = new Set(columns.flatMap(({ name }, index) => (name === '' ? [index] : [])));
-    this.#headerLine = headerLine;
-    this.#report = report;
-  }
-
-  check(cells: readonly string[], line: number): void {
-    for (const index of this.#indexes) {
-      const cell = cells[index]?.trim() ?? '';
-      if (cell === '') continue;
-      const shown = cell.length > MAX_SHOWN_LENGTH ? `${cell.slice(0, MAX_SHOWN_LENGTH)}…` : cell;
-      const text = `column ${columnLetters(index)} (row ${line} has "${shown}") has no name; name it or delete it`;
-      this.#report({ line: this.#headerLine, column: '', text });
-      this.#indexes.delete(index);
-    }
-  }
 }
 
 function hasAllCells(cells: readonly string[], columns: number): boolean {

@@ -8,6 +8,7 @@ import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid, ROW_KEY } from '../../kernel/vocabulary.ts';
 import type { RowError } from '../entries.ts';
+import { requireSameOrganization } from '../lookup/earlier-rows.ts';
 import { type RowFacts, rowsOf } from '../results.ts';
 import type { RunState } from '../run-state.ts';
 import type { RunFiles } from '../runs.ts';
@@ -15,8 +16,7 @@ import { type SignerState, signerStatesOf } from './signer-states.ts';
 
 /** A signer of a run and their state. Times are ISO 8601. */
 export interface StatusLine {
-  /** Null for an envelope of the run that names no row. */
-  row: number | null;
+  row: number;
   /** The line of the row in the file; null without the journal. */
   line: number | null;
   requestId: string | null;
@@ -42,20 +42,19 @@ export interface RunJournal {
 
 /**
  * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.
- * @throws the error of `onNone` if the run has envelopes but none is found.
+ * @throws UsageError if the run has envelopes but the key can read none.
  */
 export async function collectEnvelopes(
   runId: string,
   envelopes: AsyncIterable<Envelope>,
   { client, journal, signal }: { client: Client; journal: RunJournal | undefined; signal: AbortSignal },
-  onNone: (state: RunState) => Promise<void>,
 ): Promise<RunEnvelopes> {
   const found = new RunEnvelopes(runId);
   for await (const one of envelopes) found.add(one);
   if (journal === undefined) return found;
   const { state } = journal;
   const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
-  if (missing.length > 0 && found.size === 0) await onNone(state);
+  if (missing.length > 0 && found.size === 0) await requireSameOrganization(state, client, signal);
   const read = (id: string) => readIfExists(client, id, signal);
   for await (const one of mapInOrder(missing, READ_CONCURRENCY, read)) if (one) found.add(one);
   return found;
@@ -72,7 +71,6 @@ export async function* statusLines(
   else
     for await (const facts of rowsOf(journal.state, journal.files))
       yield* linesOfRow(facts, envelopes, journal.state);
-  for (const one of envelopes.withoutRow()) yield* linesOf(one, { row: null, envelopes });
 }
 
 function* linesOfRow(
@@ -93,7 +91,7 @@ function* linesOfRow(
 }
 
 interface LineFacts {
-  row: number | null;
+  row: number;
   line?: number | null;
   envelopes: RunEnvelopes;
   error?: RowError | null;
@@ -192,8 +190,6 @@ class RunEnvelopes {
   /** The row comes from the marker in the metadata. */
   readonly #byRow = new Map<number, string[]>();
   readonly #replacements = new Map<string, string[]>();
-  /** Envelopes of the run whose metadata names no row. */
-  readonly #withoutRow: string[] = [];
 
   constructor(runId: string) {
     this.#runId = runId;
@@ -206,7 +202,6 @@ class RunEnvelopes {
     if (runOf(kept) === this.#runId) {
       const row = Number(markerOf(kept, ROW_KEY));
       if (Number.isInteger(row)) push(this.#byRow, row, id);
-      else this.#withoutRow.push(id);
     } else if (old !== undefined) push(this.#replacements, old, id);
   }
 
@@ -231,11 +226,11 @@ class RunEnvelopes {
     const found = new Set<string>();
     for (const id of [...(own === undefined ? [] : [own]), ...(this.#byRow.get(row) ?? [])])
       this.#follow(id, found);
-    return this.#real([...found], own);
-  }
-
-  withoutRow(): KeptEnvelope[] {
-    return this.#real(this.#withoutRow, undefined);
+    const all = this.#kept([...found]);
+    const real = all.filter((one) => !isVoid(one));
+    if (real.length > 0) return real;
+    const last = all.find(({ id }) => id === own) ?? all.at(-1);
+    return last === undefined ? [] : [last];
   }
 
   /** Returns the envelope that replaced this one, or undefined if it wasn't replaced or only a draft exists. */
@@ -252,21 +247,11 @@ class RunEnvelopes {
     for (const next of this.#replacements.get(id) ?? []) this.#follow(next, found);
   }
 
-  #real(ids: readonly string[], own: string | undefined): KeptEnvelope[] {
-    const all = this.#kept(ids);
-    const real = all.filter((one) => !isVoid(one));
-    if (real.length > 0) return real;
-    const last = all.find(({ id }) => id === own) ?? all.at(-1);
-    return last === undefined ? [] : [last];
-  }
-
   #kept(ids: readonly string[]): KeptEnvelope[] {
     return ids.flatMap((id) => this.#byId.get(id) ?? []);
   }
 }
 
 function push<K>(map: Map<K, string[]>, key: K, id: string): void {
-  const ids = map.get(key);
-  if (ids === undefined) map.set(key, [id]);
-  else if (!ids.includes(id)) ids.push(id);
+  map.set(key, [...new Set([...(map.get(key) ?? []), id])]);
 }

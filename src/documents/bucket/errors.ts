@@ -2,7 +2,7 @@ import { codeOf, messageOf, StorageError, UsageError } from '../../kernel/errors
 import { entryOf } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
-import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
+import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type Cause, EXPIRED, withoutCredentials } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
@@ -235,35 +235,29 @@ function byConnection(error: unknown, where: Where): Cause {
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
     return unreachable(`the endpoint ${at} is not a URL`, 'Start the URL with https://.');
-  if (UNKNOWN_ISSUER.has(code))
-    return unreachable(`${at} has a certificate from an untrusted authority (${code})`, unknownIssuerHint());
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return unreachable(
-      `the certificate presented by ${at} is for a different host`,
-      'If the bucket name contains dots, or for a custom endpoint, use --path-style.',
-    );
-  if (code === 'CERT_HAS_EXPIRED')
-    return unreachable(
-      `the certificate presented by ${at} has expired`,
-      "The server's operator must renew it.",
-    );
-  if (code === 'EPROTO')
-    return unreachable(
-      `${at} does not support TLS`,
-      'Check whether the endpoint must start with http:// instead of https://.',
-    );
-  if (code === 'ENOTFOUND')
-    return unreachable(
-      `unknown host (${hostIn(error) ?? at})`,
-      `If the host name starts with the bucket's name, try --path-style. Otherwise, check --endpoint and --region. ${SEE_SETTINGS}`,
-    );
   if (code.startsWith('PROXY_'))
     return unreachable(
       `can't reach ${at}${proxyBefore(where)}: ${message}`,
       'Check HTTPS_PROXY and its password, or add the host to NO_PROXY.',
     );
-  return unreachable(`no response from ${at}${proxyBefore(where)} (${code || message})`);
+  const host = hostIn(error);
+  const why = `${code === '' ? message : connectionReason(code)}${host === undefined ? '' : `: ${host}`}`;
+  const hint = UNKNOWN_ISSUER.has(code) ? unknownIssuerHint() : CONNECTION_HINTS.get(code);
+  return unreachable(`no response from ${at}${proxyBefore(where)} (${why})`, hint);
 }
+
+const CONNECTION_HINTS: ReadonlyMap<string, string> = new Map([
+  ['CERT_HAS_EXPIRED', "The server's operator must renew it."],
+  ['EPROTO', 'Check whether the endpoint must start with http:// instead of https://.'],
+  [
+    'ENOTFOUND',
+    `If the host name starts with the bucket's name, try --path-style. Otherwise, check --endpoint and --region. ${SEE_SETTINGS}`,
+  ],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'If the bucket name contains dots, or for a custom endpoint, use --path-style.',
+  ],
+]);
 
 /** Names the endpoint's proxy in a message, because it may be the proxy that doesn't respond. */
 function proxyBefore({ endpoint }: Where): string {

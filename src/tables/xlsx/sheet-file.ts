@@ -2,7 +2,7 @@ import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { columnLetters } from '../column-letters.ts';
-import type { SheetFile, TableFindings, TableRecord } from '../record.ts';
+import type { TableFile, TableFindings, TableRecord } from '../record.ts';
 import { SHEET_LIMITS } from './limits.ts';
 import { Package } from './package.ts';
 import { readStrings, readStyles } from './parts.ts';
@@ -18,13 +18,14 @@ export async function openSheet(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   sheetName: string | undefined,
-): Promise<SheetFile> {
+): Promise<TableFile> {
   const file = await Package.open(bytes, name);
   return file.reading(async () => {
     const workbook = await readWorkbook(file, name);
     const sheet = sheetNamed(workbook.sheets, sheetName, name);
     return {
-      kind: 'sheet',
+      format: 'xlsx',
+      encoding: 'utf-8',
       sheet: sheet.name,
       records: (findings) => recordsOf({ file, name, workbook, sheet }, findings),
     };

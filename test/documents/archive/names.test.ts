@@ -7,7 +7,6 @@ import {
   renderName,
   valuesOfEnvelope,
 } from '../../../src/documents/archive/name-template.ts';
-import { UsageError } from '../../../src/kernel/errors.ts';
 
 const envelope = {
   id: 'env_1',

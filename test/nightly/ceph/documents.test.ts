@@ -1,15 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
-import {
-  CompleteMultipartUploadCommand,
-  CreateBucketCommand,
-  CreateMultipartUploadCommand,
-  PutBucketPolicyCommand,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
+import { CreateBucketCommand, PutBucketPolicyCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../../support/cli.ts';
@@ -69,20 +61,6 @@ function clientOf(rgw: Rgw, ca?: Buffer): S3Client {
 
 const put = (client: S3Client, key: string, body: Buffer) =>
   client.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body: body, ContentType: 'application/pdf' }));
-
-async function putInParts(client: S3Client, key: string, parts: Buffer[]): Promise<void> {
-  const at = { Bucket: BUCKET, Key: key };
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand(at));
-  const done = [];
-  for (const [index, body] of parts.entries()) {
-    const part = { ...at, UploadId, PartNumber: index + 1 };
-    const { ETag } = await client.send(new UploadPartCommand({ ...part, Body: body }));
-    done.push({ ETag, PartNumber: index + 1 });
-  }
-  await client.send(
-    new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts: done } }),
-  );
-}
 
 describe('a real Ceph bucket', needsRgw, () => {
   const home = new Home();

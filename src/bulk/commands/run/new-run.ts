@@ -1,4 +1,3 @@
-import type { Client } from '../../../api/client.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
@@ -90,7 +89,7 @@ export async function findSentRows(
       request.allowMissing || canConfirm(request, context.terminal),
       signal,
     );
-    const earlier = await readEarlierRows(list.rows, client, context);
+    const earlier = await findEarlierRows(runsDir(), client, list.rows, signal);
     const all = await findIdentifiedRows(client, await context.session.memory(), list.rows, earlier, signal);
     const known = groupKnownRows(all.values(), request.mode);
     for (const row of known.other)
@@ -106,14 +105,6 @@ export async function findSentRows(
 /** Returns true if the user sees a missing role as a warning and is asked before anything is sent. */
 function canConfirm({ yes }: ListRequest, terminal: CommandTerminal): boolean {
   return terminal.canAsk && !yes && !terminal.json;
-}
-
-async function readEarlierRows(
-  newRows: NewRows,
-  client: Client,
-  { session, interrupt }: Context,
-): Promise<Map<number, EarlierRow>> {
-  return findEarlierRows(runsDir(), client, { newRows, baseUrl: await session.baseUrl() }, interrupt.signal);
 }
 
 /** What a new run does with the rows of a list. */
@@ -161,22 +152,20 @@ export function startRun(
   const { report } = list;
   return withStartLock(runsDir(), session.clock, async () => {
     const client = await means.client();
-    if (!isSame(await readEarlierRows(list.rows, client, context), sent.earlier))
+    const earlier = await findEarlierRows(runsDir(), client, list.rows, context.interrupt.signal);
+    if (!isSame(earlier, sent.earlier))
       throw new UsageError('Another run with the same rows started in the meantime, so nothing was sent.', {
         hint: 'Run the command again.',
       });
-    const { baseUrl, profileName } = await session.settings();
+    const { profileName } = await session.settings();
     const head = {
       at: session.now(),
       file: report.name,
       total: report.rows,
-      signers: report.signers,
       mode: request.mode,
-      baseUrl: baseUrl?.value ?? '',
+      baseUrl: client.baseUrl,
       profile: profileName?.value ?? null,
       ownRequestIds: report.ownRequestIds,
-      account: client.account,
-      again: request.again,
       source: report.source,
     };
     const limit = { type: 'upTo', row: last, at: session.clock.now() } as const;

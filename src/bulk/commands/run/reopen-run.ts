@@ -1,11 +1,8 @@
-import type { Client } from '../../../api/client.ts';
-import type { Interrupt } from '../../../cli/interrupt.ts';
-import { ServiceError, UsageError } from '../../../kernel/errors.ts';
+import { ServiceError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import type { Context } from '../../../session/context.ts';
-import { canReadEnvelopes } from '../../lookup/earlier-rows.ts';
-import type { RunState } from '../../run-state.ts';
+import { requireSameOrganization } from '../../lookup/earlier-rows.ts';
 import { type OpenRun, openRun } from '../../runs.ts';
 import { useProfileOf } from '../selected-run.ts';
 import type { RunMeans } from './work-on-run.ts';
@@ -20,7 +17,7 @@ export async function reopenRun(id: string, means: RunMeans, context: Context): 
   const run = await openRun(runsDir(), id);
   try {
     await useProfileOf(run.state, context.session);
-    await requireSameOrganization(run.state, await means.client(), context.interrupt);
+    await requireSameOrganization(run.state, await means.client(), context.interrupt.signal);
     if (run.state.endedAt === undefined) return run;
     throw new ServiceError('INVALID_STATE', `${id} was canceled, so it can't be resumed.`, {
       status: 400,
@@ -31,18 +28,4 @@ export async function reopenRun(id: string, means: RunMeans, context: Context): 
     await run.close();
     throw error;
   }
-}
-
-/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
-export async function requireSameOrganization(
-  state: RunState,
-  client: Client,
-  interrupt: Pick<Interrupt, 'signal'>,
-): Promise<void> {
-  const [envelopeId] = state.envelopeIds();
-  if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
-  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
-    run: state.head.id,
-    hint: 'Use a key from the same organization: `esign profiles list`.',
-  });
 }

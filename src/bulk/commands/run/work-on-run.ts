@@ -11,14 +11,16 @@ import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { Context } from '../../../session/context.ts';
 import { requestsFor, timeByWindow } from '../../estimate.ts';
-import { type RowResult, resultAsJson, resultsOf } from '../../results.ts';
+import { type RowResult, resultAsJson, resultsOf, SECOND_ENVELOPE } from '../../results.ts';
 import { type Ending, processRun } from '../../run.ts';
-import { CONCURRENCY, OUTAGE_TIMEOUT_MS } from '../../run-limits.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
 import { rowInWords } from '../row-text.ts';
 import { BulkProgress } from './bulk-progress.ts';
 import { nextCommandsText, resumeCommand } from './next-commands.ts';
+
+/** Maximum number of concurrent requests. */
+const CONCURRENCY = 16;
 
 /** What the commands that work on a run share. */
 export interface RunMeans {
@@ -62,13 +64,16 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
   const endInLog = (await client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
   const drafts = new Set(run.state.rows('created'));
-  progress.start(run.state, (rows) => {
+  await progress.start(run.state, (rows) => {
     const window = client.window?.reading();
     return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
   });
   const { file } = run.state.head;
-  const report = (result: RowResult) =>
-    batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
+  let duplicates = 0;
+  const report = (result: RowResult) => {
+    if (result.error?.code === SECOND_ENVELOPE) duplicates++;
+    return batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
+  };
   const wasFinished = run.state.finishedAt !== undefined;
   if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
   try {
@@ -79,13 +84,12 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
       memory: await context.session.memory(),
       concurrency: CONCURRENCY,
       webhookSecret,
-      maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
         row: report,
         searches: (why) => progress.searches(why),
-        notice: (text, options) => progress.notice(text, options),
+        notice: (text) => progress.notice(text),
       },
     });
   } finally {
@@ -93,7 +97,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
     await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
     await run.close();
   }
-  reportEnding(run, ending, before, context.terminal);
+  reportEnding(run, ending, { before, duplicates }, context.terminal);
 }
 
 /** Returns the end of this process's entry in the log. Rows that were finished before, and drafts, belong to earlier entries. */
@@ -133,11 +137,11 @@ async function reportKnown(
   }
 }
 
-/** Reports how the work ended. Rows that were finished `before` belong to earlier processes. */
+/** Reports how the work ended. Rows that were finished `before` belong to earlier processes. `duplicates`: number of second envelopes. */
 function reportEnding(
   { state, files }: OpenRun,
   ending: Ending,
-  before: ReadonlySet<number>,
+  { before, duplicates }: { before: ReadonlySet<number>; duplicates: number },
   terminal: CommandTerminal,
 ): void {
   const { id } = state.head;
@@ -149,7 +153,7 @@ function reportEnding(
   if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
-  reportProblems(state, failed.length, ending.kind === 'paused');
+  reportProblems(state, { failed: failed.length, duplicates });
 }
 
 /** Returns the outcome of a run's rows so far, and the commands that usually follow. */
@@ -169,13 +173,15 @@ function endingText(state: RunState, terminal: CommandTerminal): string {
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */
-function reportProblems(state: RunState, failed: number, isPaused: boolean): void {
-  const { id, file, total } = state.head;
-  const seconds = state.secondEnvelopes.size;
+function reportProblems(
+  { head, isPaused }: RunState,
+  { failed, duplicates }: { failed: number; duplicates: number },
+): void {
+  const { id, file, total } = head;
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
-    ...(seconds > 0
-      ? [`${counted(seconds, 'duplicate envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
+    ...(duplicates > 0
+      ? [`${counted(duplicates, 'duplicate envelope')} ${duplicates === 1 ? 'was' : 'were'} found`]
       : []),
   ];
   if (messages.length === 0) return;

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { streamFile } from '../../../cli/input/files.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../kernel/errors.ts';
@@ -34,17 +33,15 @@ async function readSignersFile(path: string): Promise<string[]> {
 async function readRows(path: string): Promise<unknown[]> {
   const source = { name: path, bytes: streamFile(path, 'signers file') };
   const table = await openTableFile(source, {});
-  if (table.kind === 'sheet') {
-    const problem = (finding: TableFinding) => {
-      throw new UnreadableRow(finding);
-    };
-    return readTable(table.records({ problem, warning: () => undefined }), path);
+  if (table.format === 'json') {
+    let text = '';
+    for await (const piece of table.text) text += piece;
+    return readJsonSigners(text, path);
   }
-  let text = '';
-  for await (const piece of table.text) text += piece;
-  if (/^\s*[[{]/.test(text)) return readJsonSigners(text, path);
-  const { csvRecords, dialectOf } = await import('../../../tables/csv-records.ts');
-  return readTable(csvRecords(Readable.from([text]), dialectOf(text)), path);
+  const problem = (finding: TableFinding) => {
+    throw new UnreadableRow(finding);
+  };
+  return readTable(table.records({ problem, warning: () => undefined }), path);
 }
 
 async function readTable(records: AsyncIterable<TableRecord>, path: string): Promise<unknown[]> {
