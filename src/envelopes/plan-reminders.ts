@@ -9,7 +9,7 @@ import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { Concern } from './completeness.ts';
 import { halfwayError } from './halfway.ts';
-import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
+import { signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
   type ActionReport,
@@ -20,7 +20,7 @@ import {
   type Refusal,
   type Skip,
 } from './plan-writes.ts';
-import { REMINDER_GAP, ReminderTimes, recentReminders } from './reminder-times.ts';
+import { REMINDER_GAP, ReminderTimes } from './reminder-times.ts';
 import { type ActionResult, remindEnvelope } from './write-outcome.ts';
 
 export interface RemindOptions {
@@ -34,6 +34,9 @@ export interface RemindOptions {
   reportsRecent: boolean;
 }
 
+/** A reminder sent within this time is reported before another one. */
+const RECENT_MS = 3_600_000;
+
 /** Someone to remind, unless the log on this machine has a reminder at `since` (ms, service clock) or later. */
 interface Due {
   signer: Signer;
@@ -45,7 +48,8 @@ interface Due {
  * outcome isn't known counts as sent.
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
-  const readTimes = timesReader(means, options);
+  let reading: Promise<ReminderTimes> | undefined;
+  const readTimes = () => (reading ??= means.readReminders().then((writes) => new ReminderTimes(writes)));
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
     if (options.steps !== undefined && !isInFlight(status))
@@ -65,18 +69,6 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
       return shown && planned.kind === 'execute' ? planFor(id, undefined, means, plan) : planned;
     },
   };
-}
-
-/** Returns a function that reads the log once. Where earlier reminders are only reported, a log that can't be read counts as empty. */
-function timesReader(
-  { readReminders }: ActionContext,
-  { gapMs = 0, steps }: RemindOptions,
-): () => Promise<ReminderTimes> {
-  const isNeeded = gapMs > 0 || steps !== undefined;
-  const read = async () =>
-    new ReminderTimes(await (isNeeded ? readReminders() : readReminders().catch(() => [])));
-  let reading: Promise<ReminderTimes> | undefined;
-  return () => (reading ??= read());
 }
 
 function planReminder(
@@ -105,15 +97,17 @@ function planReminder(
     options.steps === undefined
       ? named === undefined && !pending.some((signer) => isReminded({ signer, since: start }))
       : due.every(({ signer }) => !signer.id);
-  const requests = isForAll ? [undefined] : due.map(({ signer }) => idOf(signer));
-  const work = { due, since: Math.min(start, ...due.map(({ since }) => since)), now };
+  const since = Math.min(start, ...due.map((one) => one.since));
+  const requests: ReminderRequest[] = isForAll
+    ? [{ signerId: undefined, signers: due.map(({ signer }) => signer), since }]
+    : due.map((one) => ({ signerId: idOf(one.signer), signers: [one.signer], since: one.since }));
   return {
     kind: 'execute',
     signers: due.map(({ signer }) => signer),
-    writes: requests.map((signer) => ({ action: 'remind', envelopeId: id, signer })),
+    writes: requests.map(({ signerId }) => ({ action: 'remind', envelopeId: id, signer: signerId })),
     notes,
-    concerns: options.reportsRecent ? remindedWithinHour(envelope, named, times, now) : [],
-    execute: () => (isForAll ? remindAll : remindEach)(client, envelope, work, signal),
+    concerns: options.reportsRecent ? asked.flatMap((one) => remindedWithinHour(id, one, times, now)) : [],
+    execute: () => sendReminders(client, envelope, requests, now, signal),
   };
 }
 
@@ -139,76 +133,51 @@ function gapStart({ gapMs = 0 }: RemindOptions, now: number): number {
   return gapMs > 0 ? now - gapMs : Number.POSITIVE_INFINITY;
 }
 
-function remindedWithinHour(
-  envelope: Envelope,
-  named: readonly string[] | undefined,
-  times: ReminderTimes,
-  now: number,
-): Concern[] {
-  const [one, ...others] = named?.flatMap((name) => findSigners(envelope, name)) ?? [];
-  const only = others.length === 0 ? one?.id : undefined;
-  return recentReminders(times, envelope, only ?? undefined, now).map((text) => ({ text }));
+function remindedWithinHour(id: string, { signer }: Due, times: ReminderTimes, now: number): Concern[] {
+  const ago = now - (times.lastOf(id, idOf(signer))?.at ?? -Infinity);
+  return ago > RECENT_MS ? [] : [{ text: `${addressOf(signer)} was reminded ${durationInWords(ago)} ago.` }];
 }
 
-interface DueWork {
-  due: readonly Due[];
-  /** The earliest `since` of them. */
+interface ReminderRequest {
+  /** Undefined for everyone who has not signed. */
+  signerId: string | undefined;
+  /** Those whom it is about. */
+  signers: readonly Signer[];
+  /** An earlier reminder at this time or later makes it unnecessary. */
   since: number;
-  /** The service's time at which they were due: it is at or after each `since`, whatever the clocks do later. */
-  now: number;
 }
 
-async function remindAll(
+/**
+ * Sends each reminder. Those whom another process has reminded in the meantime are left out. `now`: the service's time at which they
+ * were due. It is at or after each `since`, whatever the clocks do later.
+ */
+async function sendReminders(
   client: Client,
-  envelope: Envelope,
-  { due, since, now }: DueWork,
+  { id, signers: all }: Envelope,
+  requests: readonly ReminderRequest[],
+  now: number,
   signal: AbortSignal,
 ): Promise<ActionReport> {
-  const { id, signers } = envelope;
-  const otherKeys = (signers ?? []).map((one) => remindKey(client.baseUrl, id, idOf(one)));
-  const once = { key: remindKey(client.baseUrl, id, undefined), otherKeys, since, serviceAt: now };
-  try {
-    const acted = await remindEnvelope(client, id, undefined, { signal, once });
-    return { ...acted, signers: due.map(({ signer }) => signer) };
-  } catch (error) {
-    throw error instanceof SupersededError ? byOther(id) : error;
-  }
-}
-
-/** Sends a reminder to each signer. Those whom another process has reminded in the meantime are left out. */
-async function remindEach(
-  client: Client,
-  envelope: Envelope,
-  { due, now }: DueWork,
-  signal: AbortSignal,
-): Promise<ActionReport> {
-  const { id } = envelope;
+  const keyOf = (signerId: string | undefined) => remindKey(client.baseUrl, id, signerId);
+  const keysOfSigners = (all ?? []).map((one) => keyOf(idOf(one)));
   let acted: ActionResult | undefined;
-  const signers: Signer[] = [];
-  for (const [index, { signer, since }] of due.entries()) {
-    const name = idOf(signer);
-    const once: Once = {
-      key: remindKey(client.baseUrl, id, name),
-      otherKeys: [remindKey(client.baseUrl, id, undefined)],
-      since,
-      serviceAt: now,
-    };
+  const reminded: Signer[] = [];
+  for (const [index, { signerId, signers, since }] of requests.entries()) {
+    const otherKeys = signerId === undefined ? keysOfSigners : [keyOf(undefined)];
+    const once: Once = { key: keyOf(signerId), otherKeys, since, serviceAt: now };
     try {
       signal.throwIfAborted();
-      acted = await remindEnvelope(client, id, name, { signal, once });
-      signers.push(signer);
+      acted = await remindEnvelope(client, id, signerId, { signal, once });
+      reminded.push(...signers);
     } catch (error) {
       if (error instanceof SupersededError) continue;
       if (acted === undefined || error instanceof UnknownOutcomeError) throw error;
-      throw remindedSome(error, envelope, signers, due.slice(index), signal);
+      const left = requests.slice(index).flatMap((one) => one.signers);
+      throw remindedSome(error, id, { reminded, left }, signal);
     }
   }
-  if (acted === undefined) throw byOther(id);
-  return { ...acted, signers };
-}
-
-function byOther(id: string): NothingToDoError {
-  return new NothingToDoError('REMINDED_RECENTLY', `Another process has just reminded the signers of ${id}.`);
+  if (acted !== undefined) return { ...acted, signers: reminded };
+  throw new NothingToDoError('REMINDED_RECENTLY', `Another process has just reminded the signers of ${id}.`);
 }
 
 function notOpen(text: string): Skip {
@@ -247,14 +216,12 @@ function idOf({ id, email }: Signer): string {
 
 function remindedSome(
   error: unknown,
-  { id }: Envelope,
-  done: readonly Signer[],
-  left: readonly Due[],
+  id: string,
+  { reminded, left }: { reminded: readonly Signer[]; left: readonly Signer[] },
   signal: AbortSignal,
 ): unknown {
   const names = (some: readonly Signer[]) => some.map(addressOf).join(', ');
-  const others = names(left.map(({ signer }) => signer));
-  const state = `For ${id}, a reminder was sent to ${names(done)}, but not to ${others}.`;
+  const state = `For ${id}, a reminder was sent to ${names(reminded)}, but not to ${names(left)}.`;
   const hint = `To skip those who were reminded, add --min-gap ${REMINDER_GAP}.`;
   return halfwayError(error, { state, outcome: 'unknown', hint }, signal);
 }

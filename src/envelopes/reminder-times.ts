@@ -1,8 +1,5 @@
-import { durationInWords } from '../kernel/duration.ts';
 import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
 
-/** A reminder sent within this time is reported before another one. */
-const RECENT_MS = 3_600_000;
 /** The gap between two reminders to the same signer that commands suggest and MCP tools use. */
 export const REMINDER_GAP = '24h';
 
@@ -39,27 +36,4 @@ export class ReminderTimes {
   lastOf(envelopeId: string, signerId?: string): SentReminder | undefined {
     return this.allOf(envelopeId, signerId).at(-1);
   }
-}
-
-/** Returns a sentence for each signer who was reminded about the envelope within the last hour. `now` is the service's time in ms. */
-export function recentReminders(
-  times: ReminderTimes,
-  envelope: {
-    id: string;
-    signers?:
-      | readonly { id?: string | null | undefined; email?: string | null | undefined }[]
-      | null
-      | undefined;
-  },
-  signerId: string | undefined,
-  now: number,
-): string[] {
-  const last = new Map<string | undefined, number>();
-  for (const { signerId: to, at } of times.allOf(envelope.id, signerId))
-    if (at >= now - RECENT_MS) last.set(to, at);
-  const nameOf = (id: string) => envelope.signers?.find((one) => one.id === id)?.email ?? id;
-  return [...last].map(([to, at]) => {
-    const who = to === undefined ? 'Everyone who had not signed' : nameOf(to);
-    return `${who} was reminded ${durationInWords(now - at)} ago.`;
-  });
 }

@@ -119,14 +119,6 @@ describe('watching', () => {
     expect(slept).toEqual([5_000, 10_000, 20_000, 40_000]);
   });
 
-  it("sleeps until the rate window's end after too many requests, not after another failure", async () => {
-    const resetAt = fakeClock().now() + 900_000;
-    const failing = new ServiceError('INTERNAL_ERROR', 'oh', { status: 503, resetAt });
-    const busy = new ServiceError('RATE_LIMITED', 'busy', { status: 429, resetAt });
-    expect((await watch([at('SENT'), failing, at('COMPLETED')])).slept).toEqual([5_000, 10_000]);
-    expect((await watch([at('SENT'), busy, at('COMPLETED')])).slept).toEqual([5_000, 895_250]);
-  });
-
   it('fails on a permanent error', async () => {
     const refused = new ServiceError('UNAUTHORIZED', 'no', { status: 401 });
     await expect(watch([at('SENT'), refused])).rejects.toBe(refused);

@@ -208,17 +208,14 @@ async function listed<T>(items: T[], view: ListView<T>, columns: number): Promis
 function watched(columns: number): string {
   const table = new WatchTable([envelope.id, ...others.map(({ id }) => id)], 'Watching 5 envelopes');
   for (const one of [envelope, ...others])
-    table.take(
-      {
-        at: '2026-11-21T08:59:00Z',
-        envelopeId: one.id,
-        from: null,
-        to: one.status ?? '',
-        signer: null,
-        envelope: one,
-      },
-      false,
-    );
+    table.take({
+      at: '2026-11-21T08:59:00Z',
+      envelopeId: one.id,
+      from: null,
+      to: one.status ?? '',
+      signer: null,
+      envelope: one,
+    });
   return table.final(terminalOf(columns), 24, now);
 }
 

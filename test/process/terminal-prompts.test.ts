@@ -66,7 +66,6 @@ describe('envelopes create on a terminal', () => {
     await answer(screen, '? Email subject', "Lars' flat\r");
     await screen.shows('? What next?');
     expect(screen.text()).toContain('Residential lease (tmpl_lease), 4 pages');
-    expect(screen.text()).toContain("--signer 'Zoe <zoe@example.com>;role=Tenant;order=1'");
     screen.type('\r');
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });
     await screen.shows('DRAFT, for 2 signers');

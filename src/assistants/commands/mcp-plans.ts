@@ -6,7 +6,7 @@ import { withWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
-import { costOf, notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
+import { notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, Party } from '../../envelopes/completeness.ts';
@@ -128,7 +128,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
     would: {
       action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
       effect: flags.draft ? 'writes' : 'mails',
-      remarks: [costOf(plan), ...notes],
+      remarks: notes,
       envelope: { old: briefly(old, old.signers), new: body },
     },
     writes: writesOf(plan),

@@ -22,7 +22,6 @@ import { readReport } from '../../reports/commands/read-report.ts';
 import Report from '../../reports/commands/report.ts';
 import type { Context } from '../../session/context.ts';
 import { templatesListFlags } from '../../templates/commands/list.ts';
-import { findTemplate } from '../../templates/find-template.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
 import { cursor, envelopeListItem, pageOf, type ResultPage, templateListItem } from './mcp-paging.ts';
@@ -131,7 +130,7 @@ function detailTools(context: Context): Tool[] {
             offset: Number(wanted.cursor ?? 0),
             limit,
           });
-        const template = await findTemplate(client, wanted.id, signal);
+        const template = await client.templates.get(wanted.id, signal);
         return { data: { ...template, roles: await rolesOf(client, template, signal) } };
       },
     }),

@@ -3,9 +3,8 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
-import { lastReminderReader } from '../../envelopes/commands/get-view.ts';
+import { lastReminderReader, successorOf } from '../../envelopes/commands/get-view.ts';
 import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
-import { successorOf } from '../../envelopes/commands/replace/successor.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { allOf, mapEach } from '../../kernel/streams.ts';
@@ -123,7 +122,7 @@ async function successorsOf(
   if (cached) return successors;
   const client = await context.session.client();
   for (const one of found.filter(({ id }) => !successors.has(id))) {
-    const made = await successorOf(one, { client, looks: false }, context);
+    const made = await successorOf(one, client, context);
     if (made) successors.set(one.id, made);
   }
   return successors;

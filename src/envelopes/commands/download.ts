@@ -45,7 +45,7 @@ export default class EnvelopesDownload extends EsignCommand {
     );
     const { envelopes } = await context.session.client();
     const read = (id: string) => envelopes.get(id, context.interrupt.signal);
-    const known = selected ? new Map() : await knownEnvelopes(ids, context);
+    const known = await knownEnvelopes(selected ? [] : ids, context);
     const ofId = (id: string) => {
       const envelope = known.get(id);
       return envelope ? targetsOf(envelope, kinds) : targetsOfId(id, kinds, read);

@@ -7,7 +7,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { WebhookHistoryEntry } from '../../webhooks/journal/history.ts';
-import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
+import { timelineOf } from '../evidence/timeline.ts';
 
 /** Returns a function that returns the webhooks received for an envelope on this machine. They are read once, when it is called. */
 export function historyReader(
@@ -25,9 +25,6 @@ export function historyReader(
   };
 }
 
-/** How much later than its event a webhook may be dated, in ms. */
-const SAME_MOMENT_MS = 60_000;
-
 /** The history of an envelope, from its own dates and the webhooks received on this machine. */
 export function renderHistory(
   envelope: Envelope,
@@ -36,17 +33,13 @@ export function renderHistory(
   now: number,
 ): string {
   const webhooks = received.map((one) => ({ ...one, happenedAt: one.at, duplicate: false }));
-  const moments = timelineOf(envelope, webhooks, []);
-  const own = moments.filter(({ source }) => source === 'service');
-  const cells = moments
-    .filter((one) => !own.some((other) => isSame(other, one)))
-    .map((one) => [
-      safeLine(exactTime(one.at)),
-      safeLine(relativeTime(one.at, now)),
-      safeLine(one.what),
-      safeLine(one.who ?? ''),
-      webhookNote([one, ...moments.filter((other) => isSame(one, other))]),
-    ]);
+  const cells = timelineOf(envelope, webhooks, []).map(({ at, what, who, source, verified }) => [
+    safeLine(exactTime(at)),
+    safeLine(relativeTime(at, now)),
+    safeLine(what),
+    safeLine(who ?? ''),
+    source === 'webhook' ? `webhook${verified ? '' : ', not verified'}` : '',
+  ]);
   const title = terminal.style('bold', 'History');
   const webhookCount =
     received.length === 0
@@ -54,18 +47,4 @@ export function renderHistory(
       : `${counted(received.length, 'webhook')} received on this machine`;
   const lines = inColumns(cells).map((line) => `  ${indented(line, 4, terminal)}\n`);
   return `\n${title}  ${indented(webhookCount, 9, terminal)}\n${lines.join('')}`;
-}
-
-/** Returns whether a webhook reports what the envelope's own dates show. */
-function isSame(own: TimelineEntry, webhook: TimelineEntry): boolean {
-  if (own.source !== 'service' || webhook.source !== 'webhook') return false;
-  const isSamePerson = own.who === null || webhook.who === null || own.who === webhook.who;
-  const isSameEvent = own.what.split(':')[0] === webhook.what && isSamePerson;
-  return isSameEvent && Math.abs(Date.parse(own.at) - Date.parse(webhook.at)) < SAME_MOMENT_MS;
-}
-
-function webhookNote(moments: readonly TimelineEntry[]): string {
-  const webhooks = moments.filter(({ source }) => source === 'webhook');
-  if (webhooks.length === 0) return '';
-  return webhooks.some(({ verified }) => verified) ? 'webhook' : 'webhook, not verified';
 }

@@ -6,27 +6,25 @@ import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import type { Context } from '../../session/context.ts';
 import { ReminderTimes, type SentReminder } from '../reminder-times.ts';
+import { findOwnReplacement } from '../replace/find-replacement.ts';
 import { renderDetails, renderEnvelope } from './envelope-text.ts';
 import { type historyReader, renderHistory } from './get-history.ts';
-import { successorOf } from './replace/successor.ts';
 
 interface ViewOptions {
   client: Client;
-  /** Whether its replacement may be searched for in the service's list. */
-  isAlone: boolean;
   /** Returns the webhooks received on this machine, for --history. */
   historyOf?: ReturnType<typeof historyReader> | undefined;
 }
 
 /** Returns a function that renders an envelope for people. */
 export function envelopeView(
-  { client, isAlone, historyOf }: ViewOptions,
+  { client, historyOf }: ViewOptions,
   context: Context,
 ): (envelope: Envelope) => Promise<string> {
   const { terminal, session } = context;
   const lastReminder = lastReminderReader(context);
   return async (envelope) => {
-    const successor = await successorOf(envelope, { client, looks: isAlone }, context);
+    const successor = await successorOf(envelope, client, context);
     const reminder = await lastReminder(envelope);
     const now = session.now();
     const text = renderEnvelope(envelope, terminal, now, { successor, reminder });
@@ -48,4 +46,14 @@ export function lastReminderReader({
     reading ??= readTimes();
     return (await reading).lastOf(id);
   };
+}
+
+/** Returns the envelope with which this machine replaced another. Errors are ignored, because it is only a hint. */
+export async function successorOf(
+  { id }: Envelope,
+  client: Client,
+  { session, interrupt }: Context,
+): Promise<Envelope | undefined> {
+  const memory = await session.memory();
+  return findOwnReplacement(client, id, memory, interrupt.signal).catch(() => undefined);
 }

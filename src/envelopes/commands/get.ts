@@ -42,7 +42,7 @@ export default class EnvelopesGet extends EsignCommand {
     // Scripts may get the JSON of a thousand envelopes, so everything else is loaded late.
     const textOf = terminal.json
       ? undefined
-      : (await import('./get-view.ts')).envelopeView({ isAlone: !stream, client, historyOf }, context);
+      : (await import('./get-view.ts')).envelopeView({ client, historyOf }, context);
     await printEach(ids, { isSingle: !stream, read }, context);
   }
 }

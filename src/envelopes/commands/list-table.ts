@@ -105,20 +105,22 @@ export function namesOf(names: readonly string[]): string {
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
-const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'metadata', 'run'] as const;
+const FILTERS = [
+  'status',
+  'template',
+  'signer',
+  'metadata',
+  'since',
+  'older-than',
+  'expiring-in',
+  'run',
+] as const;
 
+/** Returns the message for an empty list. */
 export function noMatches(flags: SelectionFlagValues & { search?: string | undefined }): string {
-  const { search, signer } = flags;
-  const others = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
-  const without = others.length > 0 ? `leave out ${others.join(' or ')}` : undefined;
-  if (search !== undefined) {
-    const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
-    return `No envelopes match "${search}" by ID, subject, signers, template, or metadata. To find more, ${tries}.`;
-  }
-  if (signer !== undefined) {
-    const tries = ['try part of the name or address', without].filter(Boolean).join(', or ');
-    return `No envelopes have a signer whose name or email address contains "${signer}". To find more, ${tries}.`;
-  }
-  if (without !== undefined) return `No envelopes match. To find more, ${without}.`;
+  if (flags.search !== undefined)
+    return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. To find more, try fewer words or their first letters.`;
+  const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  if (given.length > 0) return `No envelopes match. To find more, leave out ${given.join(' or ')}.`;
   return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
 }

@@ -2,7 +2,6 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
-import { showsMarker } from '../../catalog/markers.ts';
 import { RequestIdUsedError } from '../../kernel/errors.ts';
 import { isRefusedByState } from '../../kernel/request-failures.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
@@ -12,7 +11,7 @@ import { type Created, createEnvelope, type WebhookSecretSource } from '../creat
 import { byPrecedence } from '../precedence.ts';
 import { isSameEnvelope } from '../same-content.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
-import { replacedBy, replacementId, replacementsOf } from './find-replacement.ts';
+import { replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
   notPossible,
@@ -108,10 +107,9 @@ async function preferredTo(
 
 async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
   const { client, memory, secret, signal, searching } = means;
-  const requestId = replacementId(old.id);
   // An earlier draft that was canceled emailed nobody, so it doesn't count.
   const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
-  const created = await createEnvelope(client, createBody(input, requestId), options).catch(
+  const created = await createEnvelope(client, createBody(input, replacementId(old.id)), options).catch(
     async (error: unknown) => {
       if (!(error instanceof RequestIdUsedError)) throw error;
       // Another process may have replaced it with other signers in the meantime.
@@ -119,20 +117,10 @@ async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext):
       throw other === undefined ? error : alreadyReplacedError(old, other);
     },
   );
-  refuseUnrelated(created, old, requestId);
   // The request ID stands for template and signers; the other process may have set other texts.
   if (created.by === 'earlier' && !isSameEnvelope(await whole(client, created.envelope, signal), input))
     throw alreadyReplacedError(old, created.envelope);
   return created;
-}
-
-/** @throws RequestIdUsedError if the ID belongs to an envelope that replaces another one. */
-function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: string): void {
-  if (by !== 'earlier' || !showsMarker(envelope) || replacedBy(envelope) === old.id) return;
-  throw new RequestIdUsedError(
-    `The request ID ${requestId} was already used for ${envelope.id}, which does not replace ${old.id}.`,
-    { hint: 'Nothing was sent.' },
-  );
 }
 
 /** Cancels the old envelope, unless it has ended. Someone may have signed since it was last read. */

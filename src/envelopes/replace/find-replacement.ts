@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfExists, recentItems } from '../../catalog/envelope-list.ts';
+import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { markerOf } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
@@ -54,23 +54,6 @@ export async function replacementsOf(
   for await (const envelope of markedEnvelopes(client, walk))
     if (replacedBy(envelope) === old.id && !isVoid(envelope)) found.push(envelope);
   return found;
-}
-
-/** Like `findReplacement`, but searches only the first items of the list and requests no single envelopes. */
-export async function findListedReplacement(
-  client: Client,
-  old: Envelope,
-  { latest, signal }: { latest: number; signal?: AbortSignal | undefined },
-): Promise<Envelope | undefined> {
-  const created = timeOf(old.createdAt) || 0;
-  const found: Envelope[] = [];
-  let items = 0;
-  for await (const item of recentItems(client, () => created, { signal })) {
-    if (++items > latest) break;
-    if (replacedBy(item) === old.id && !isVoid(item)) found.push(item);
-  }
-  const [best] = found.toSorted(byPrecedence);
-  return best && client.envelopes.get(best.id, signal);
 }
 
 /** Returns the ID of the envelope that this one replaces, if any. */

@@ -45,8 +45,7 @@ const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_
 
 /**
  * Returns the envelope that replaces another.
- * @throws UsageError if a signer doesn't exist, an address is not valid, no signer would be left, or a number in the metadata can't be
- * copied exactly.
+ * @throws UsageError if a signer doesn't exist, an address is not valid, or no signer would be left.
  */
 export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
@@ -86,23 +85,8 @@ export function isChanged(old: Envelope, replacement: EnvelopeInput, changes: Re
   );
 }
 
-function ownMetadata({ id, metadata }: Envelope): Record<string, unknown> {
-  const own = Object.entries(metadata ?? {}).filter(([key]) => !OWN_KEYS.includes(key));
-  const inexact = own.find(([, value]) => hasInexactNumber(value));
-  if (inexact !== undefined)
-    throw new UsageError(
-      `${id} can't be replaced: its metadata "${inexact[0]}" is a number too large to copy.`,
-      {
-        hint: `Create a new envelope with the number as text: --metadata ${inexact[0]}=NUMBER. Then cancel ${id}.`,
-      },
-    );
-  return Object.fromEntries(own);
-}
-
-/** Returns true if the value contains a number above 2^53, which JSON.parse may have rounded. */
-function hasInexactNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasInexactNumber);
+function ownMetadata({ metadata }: Envelope): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([key]) => !OWN_KEYS.includes(key)));
 }
 
 /** Returns its lifetime in days, from its creation or from when it was sent; undefined if its dates don't show it. */

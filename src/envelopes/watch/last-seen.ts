@@ -1,5 +1,4 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { timeOf } from '../../kernel/clock.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { isPending, isTerminal, showsSigners } from '../../kernel/vocabulary.ts';
 
@@ -17,45 +16,35 @@ export interface StatusChange {
 
 interface Seen {
   status: string;
-  /** The most advanced status seen. */
+  /** The rank of the most advanced status seen. */
   mark: number;
   /** The status of each signer; undefined while only lists without signers were read. */
   signers: Map<string, string> | undefined;
-  /** The last list item without signers since the whole envelope was read. */
-  item: string | undefined;
 }
 
-/** The order of statuses. A stale response from a lagging replica never moves an envelope back. */
+/** The order of statuses. A stale response from a lagging replica never moves an envelope or a signer back. */
 const RANK: Readonly<Record<string, number>> = { DRAFT: 0, SENT: 1, IN_PROGRESS: 2 };
 const ENDED = 3;
 const SIGNER_RANK: Readonly<Record<string, number>> = {
   PENDING: 0,
   SENT: 1,
   VIEWED: 2,
-  SIGNED: 3,
-  DECLINED: 3,
+  SIGNED: ENDED,
+  DECLINED: ENDED,
 };
 
 /** Remembers the last known state of each envelope and finds the changes since. */
-export class Memory {
+export class LastSeen {
   readonly #seen = new Map<string, Seen>();
-
-  has(id: string): boolean {
-    return this.#seen.has(id);
-  }
 
   forget(id: string): void {
     this.#seen.delete(id);
   }
 
-  /** Returns true if a list item without signers differs from the last one, so that the whole envelope has to be read. */
-  differs(id: string, item: Envelope): boolean {
-    const before = this.#seen.get(id);
-    if (before === undefined || isStale(before, statusOf(item))) return false;
-    if (before.status !== statusOf(item)) return true;
-    const text = JSON.stringify(item);
-    before.item ??= text;
-    return before.item !== text;
+  /** Returns true if a list item without signers shows another status, so that the whole envelope has to be read. */
+  hasMoved(item: Envelope): boolean {
+    const before = this.#seen.get(item.id);
+    return before !== undefined && before.status !== statusOf(item) && !isStale(before, statusOf(item));
   }
 
   /** Returns the changes since the last poll, in order; empty for a stale response. */
@@ -93,61 +82,40 @@ function isStale(before: Seen, status: string): boolean {
 function remember(before: Seen | undefined, envelope: Envelope): Seen {
   const status = statusOf(envelope);
   const mark = Math.max(before?.mark ?? 0, rankOf(status) ?? 0);
-  if (!showsSigners(envelope)) return { status, mark, signers: before?.signers, item: undefined };
+  if (!showsSigners(envelope)) return { status, mark, signers: before?.signers };
   const signers = new Map(before?.signers);
-  for (const [key, one] of keyed(envelope)) {
-    const known = signers.get(key);
-    if (known === undefined || !goesBack(known, one.status ?? '')) signers.set(key, one.status ?? '');
-  }
-  return { status, mark, signers, item: undefined };
+  for (const one of envelope.signers ?? [])
+    if (isForward(signers.get(keyOf(one)), one.status)) signers.set(keyOf(one), one.status ?? '');
+  return { status, mark, signers };
 }
 
 /** Returns the signers who acted since, in order if the service returns the times. */
-function movedSigners(before: Seen, envelope: Envelope): Signer[] {
+function movedSigners({ status, signers }: Seen, envelope: Envelope): Signer[] {
   if (!showsSigners(envelope)) return [];
-  const { signers } = before;
-  if (signers === undefined) return guessMoved(before, envelope);
-  return keyed(envelope)
-    .filter(([key, one]) => {
-      const known = signers.get(key);
-      return known !== one.status && !(known !== undefined && goesBack(known, one.status ?? ''));
-    })
-    .map(([, one]) => one)
-    .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
-}
-
-/** Guesses who acted if the signers weren't known before: all who acted if it was SENT, otherwise the last one. */
-function guessMoved(before: Seen, envelope: Envelope): Signer[] {
-  if (statusOf(envelope) === before.status) return [];
-  const acted = (envelope.signers ?? [])
-    .filter((one) => !isPending(one))
-    .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
-  if (before.mark <= 1) return acted;
-  const last = acted.at(-1);
-  const isTheirs = ['IN_PROGRESS', 'COMPLETED', 'DECLINED'].includes(statusOf(envelope));
-  return isTheirs && last !== undefined && actedAt(last) !== undefined ? [last] : [];
-}
-
-function goesBack(from: string, to: string): boolean {
-  const [before, after] = [entryOf(SIGNER_RANK, from), entryOf(SIGNER_RANK, to)];
-  if (before === 3) return true;
-  return before !== undefined && after !== undefined && after < before;
-}
-
-function actedAt(signer: Signer): number | undefined {
-  const at = timeOf(signer.signedAt ?? signer.declinedAt);
-  return Number.isNaN(at) ? undefined : at;
-}
-
-/** Returns each signer by address, if it is unique, because lists may lack IDs. */
-function keyed(envelope: Envelope): [string, Signer][] {
   const all = envelope.signers ?? [];
-  return all.map((one, index) => {
-    const isAlone = one.email && all.filter((other) => other.email === one.email).length === 1;
-    return [isAlone ? `${one.email}` : (one.id ?? `${index}`), one];
-  });
+  // Nobody has acted on an envelope that was SENT. Otherwise, it isn't known who has acted since.
+  const unknown =
+    status === 'SENT' && status !== statusOf(envelope) ? all.filter((one) => !isPending(one)) : [];
+  const moved =
+    signers === undefined ? unknown : all.filter((one) => isForward(signers.get(keyOf(one)), one.status));
+  return moved.toSorted((a, b) => (actedAt(a) < actedAt(b) ? -1 : actedAt(a) > actedAt(b) ? 1 : 0));
 }
 
-function addressOf(signer: Signer): string | null {
-  return signer.email ?? signer.id ?? signer.name ?? null;
+function isForward(from: string | undefined, to: string | null | undefined): boolean {
+  if (from === undefined) return true;
+  const [before, after] = [entryOf(SIGNER_RANK, from), entryOf(SIGNER_RANK, to ?? '')];
+  if (before === ENDED || from === to) return false;
+  return before === undefined || after === undefined || after > before;
+}
+
+function actedAt({ signedAt, declinedAt }: Signer): string {
+  return signedAt ?? declinedAt ?? '';
+}
+
+function keyOf({ id, email, name }: Signer): string {
+  return id ?? email ?? name ?? '';
+}
+
+function addressOf({ id, email, name }: Signer): string | null {
+  return email ?? id ?? name ?? null;
 }

@@ -1,5 +1,4 @@
 import { backOff } from '../../kernel/back-off.ts';
-import { isRateLimited } from '../../kernel/request-failures.ts';
 
 /** How often a watch polls while something changes, and while nothing does. */
 export const WATCH_PACE = { intervalMs: 5_000, quietMs: 60_000 } as const;
@@ -18,17 +17,12 @@ const MAX_OUTAGE_PAUSE_MS = 60_000;
 const PAUSE_GROWTH = 1.3;
 /** Polls without a change before pauses grow. */
 const QUIET_POLLS = 2;
-/** The reset time is by the service's clock, so wait a little longer. */
-const RESET_MARGIN_MS = 250;
-/** A reset further away than this is ignored. */
-const MAX_WINDOW_MS = 3_600_000;
 
 /** Decides when to poll next: soon after a change, later while nothing changes or the service is down. */
 export class PollPace {
   readonly #options: PaceOptions;
   #quiet = 0;
   #failures = 0;
-  #resetAt = 0;
 
   constructor(options: PaceOptions) {
     this.#options = options;
@@ -39,9 +33,7 @@ export class PollPace {
   }
 
   /** Records a failed poll. Returns the number of failures in a row. */
-  failed(error: Error): number {
-    // Every response contains the window's end, but it matters only for a 429.
-    this.#resetAt = isRateLimited(error) ? (error.resetAt ?? 0) : 0;
+  failed(): number {
     return ++this.#failures;
   }
 
@@ -49,22 +41,15 @@ export class PollPace {
   recordResponse(): boolean {
     const wasAway = this.#failures > 0;
     this.#failures = 0;
-    this.#resetAt = 0;
     return wasAway;
   }
 
   /** Returns the pause before the next poll, in ms. */
-  next(now: number): number {
+  next(): number {
     const { intervalMs, quietMs = intervalMs, random } = this.#options;
+    const calm = Math.min(intervalMs * PAUSE_GROWTH ** Math.max(0, this.#quiet++ - QUIET_POLLS), quietMs);
     const longestMs = Math.max(MAX_OUTAGE_PAUSE_MS, intervalMs);
-    const away = backOff(this.#failures, { firstMs: intervalMs, longestMs });
-    const calm = Math.min(
-      intervalMs * PAUSE_GROWTH ** Math.min(Math.max(0, this.#quiet - QUIET_POLLS), 60),
-      Math.max(quietMs, intervalMs),
-    );
-    this.#quiet++;
-    const pause = Math.max(this.#failures > 0 ? away : 0, calm) * (0.9 + random() * 0.2);
-    const untilReset = this.#resetAt - now + RESET_MARGIN_MS;
-    return untilReset > pause && untilReset < MAX_WINDOW_MS ? untilReset : pause;
+    const pause = this.#failures > 0 ? backOff(this.#failures, { firstMs: intervalMs, longestMs }) : calm;
+    return pause * (0.9 + random() * 0.2);
   }
 }

@@ -1,210 +1,88 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { ServiceError } from '../../kernel/errors.ts';
-import { isNotFound } from '../../kernel/request-failures.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
 
-/** The result of reading one envelope: the envelope, or the error if it doesn't exist. */
-export type PollResult =
-  | { id: string; envelope: Envelope; error?: undefined }
-  | { id: string; envelope?: undefined; error: ServiceError };
-
 /** Up to this many envelopes are read by ID if lists contain less. */
-const MAX_READ_BY_ID = 12;
-/** The lengths of lists are measured again after this many polls. */
-const SURVEY_POLLS = 100;
+export const MAX_READ_BY_ID = 12;
+
+/** The unfiltered list, as opposed to the list of one status. */
+const ALL = '';
+
+/** The envelopes to read, with their last known statuses. */
+type Rest = Map<string, string | undefined>;
 
 /**
- * Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. It chooses between lists after
- * each page and reads what they lack by ID, so it doesn't need the walk of catalog/envelope-list.ts, which reads a list to its end.
+ * Reads lists as long as that takes fewer requests than reading each envelope. It chooses between lists after each page, so it doesn't
+ * need the walk of catalog/envelope-list.ts, which reads a list to its end.
  */
-export class EnvelopePoller {
+export class ListPoller {
   readonly #client: Client;
   /** The number of pages each list had when it was last read. */
   readonly #pages = new Map<string, number>();
-  /** False for a service that ignores the status filter. */
-  #filters = true;
-  #lists = true;
-  #listsLackSigners = false;
-  #signersShown: boolean | undefined;
-  #polls = 0;
-  #leaving = 0;
-  requests = 0;
+  #lacksSigners = false;
 
   constructor(client: Client) {
     this.#client = client;
   }
 
-  /** True if lists lack the signers and a GET returns them. */
-  get needsEach(): boolean {
-    return this.#listsLackSigners && this.#signersShown !== false;
+  /** True if list items have no signers. */
+  get lacksSigners(): boolean {
+    return this.#lacksSigners;
   }
 
-  /**
-   * Reads list pages as long as that takes fewer requests than reading each remaining envelope, and removes from `rest` what it
-   * finds. Yields the envelopes page by page.
-   */
-  async *lists(
-    rest: Map<string, string | undefined>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Envelope[], void, undefined> {
-    const isNew = [...rest.values()].every((status) => status === undefined);
-    const isFew = rest.size <= (isNew || this.needsEach ? MAX_READ_BY_ID : 1);
-    if (!this.#lists || isFew) return;
-    if (++this.#polls % SURVEY_POLLS === 0) this.#pages.clear();
-    const pending = new Set(rest.keys());
-    const reading = new ListReading(Math.max(MAX_READ_BY_ID, rest.size));
-    for (;;) {
-      const list = this.#nextList(rest, reading);
+  /** Yields the envelopes page by page, and removes them from `rest`. What is left has to be read by ID. */
+  async *read(rest: Rest, signal: AbortSignal | undefined): AsyncGenerator<Envelope[], void, undefined> {
+    const wanted = new Set(rest.keys());
+    const isFirst = [...rest.values()].every((status) => status === undefined);
+    const few = isFirst || this.#lacksSigners ? MAX_READ_BY_ID : 1;
+    const read = new Map<string, number>();
+    for (let requests = 0; rest.size > few && requests < wanted.size; requests++) {
+      const list = this.#cheapestList(rest, read);
       if (list === undefined) return;
-      const items = await this.#page(list, reading, signal).catch((error: unknown) => this.#refused(error));
-      if (items === undefined) return;
+      const number = (read.get(list) ?? 0) + 1;
+      read.set(list, number);
+      const items = await this.#readPage(list, number, signal);
       for (const { id } of items) rest.delete(id);
-      yield items.filter((item) => pending.has(item.id));
+      yield items.filter(({ id }) => wanted.has(id));
     }
   }
 
-  /** Sets how many envelopes ended in the last poll. About as many will have left their lists in the next one. */
-  expect(leaving: number): void {
-    this.#leaving = leaving;
-  }
-
-  /** Reads each envelope by ID, in the order of the IDs. */
-  async *each(
-    ids: readonly string[],
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<PollResult, void, undefined> {
-    yield* mapInOrder(ids, READ_CONCURRENCY, (id) => this.#one(id, signal));
-  }
-
-  async #page(list: string, reading: ListReading, signal: AbortSignal | undefined) {
-    const number = reading.next(list);
+  async #readPage(list: string, number: number, signal: AbortSignal | undefined): Promise<Envelope[]> {
     const status = list === ALL ? undefined : list;
-    this.requests++;
-    const page = await this.#client.envelopes.page(number, { status, signal });
-    this.#noteSigners(page.items);
-    const isIgnored = status !== undefined && mostDiffer(page.items, status);
-    // The service ignored the filter and returned the unfiltered list.
-    if (isIgnored) this.#filters = false;
-    const name = isIgnored ? ALL : list;
-    reading.addPage(name, page);
-    if (page.totalPages !== undefined) this.#pages.set(name, page.totalPages);
-    else this.#pages.delete(name);
-    return page.items;
+    const { items, totalPages } = await this.#client.envelopes.page(number, { status, signal });
+    // Without a page count, a list ends with an empty page.
+    this.#pages.set(list, totalPages ?? (items.length > 0 ? number + 1 : number));
+    if (items.length > 0) this.#lacksSigners = !items.every(showsSigners);
+    return items;
   }
 
-  /** If lists are refused, envelopes may still be read by ID. */
-  #refused(error: unknown): undefined {
-    if (!isRefusal(error)) throw error;
-    this.#lists = false;
-  }
-
-  #noteSigners(items: readonly Envelope[]): void {
-    if (items.length > 0) this.#listsLackSigners = !items.every(showsSigners);
-  }
-
-  async #one(id: string, signal: AbortSignal | undefined): Promise<PollResult> {
-    this.requests++;
-    try {
-      const envelope = await this.#client.envelopes.get(id, signal);
-      this.#signersShown = showsSigners(envelope);
-      return { id, envelope };
-    } catch (error) {
-      if (isNotFound(error)) return { id, error };
-      throw error;
-    }
-  }
-
-  /**
-   * Returns the list to read next, by the strategy that needs the fewest requests for the remaining envelopes; undefined to read
-   * each by ID. It is decided after every page, so that a list that is too long is noticed on its first page.
-   * @param rest the envelopes still to be read, with their last known statuses
-   */
-  #nextList(rest: ReadonlyMap<string, string | undefined>, reading: ListReading): string | undefined {
-    const byStatus = this.#costByStatus(rest, reading);
-    const each = rest.size;
-    const all = this.#costOfAll(rest, reading);
-    if (all <= each && all <= byStatus.cost + this.#leaving + COST_TOLERANCE) return ALL;
-    return byStatus.cost < each ? byStatus.lists[0] : undefined;
-  }
-
-  /** If the length isn't known, it is assumed to be that of the status lists together. */
-  #costOfAll(rest: ReadonlyMap<string, string | undefined>, reading: ListReading): number {
-    if (reading.done.has(ALL)) return Number.POSITIVE_INFINITY;
-    const parts = ENVELOPE_STATUSES.reduce((sum, status) => sum + (this.#pages.get(status) ?? 0), 0);
-    return this.#costOfList(ALL, Math.max(rest.size, parts * LIMITS.pageSize), reading);
-  }
-
-  #costOfList(list: string, expected: number, { read }: ListReading): number {
-    const known = this.#pages.get(list) ?? Math.ceil(expected / LIMITS.pageSize);
-    return Math.max(1, known - (read.get(list) ?? 0));
-  }
-
-  /** The lists of the last known statuses, in the order of an envelope's life; the rest by ID. */
-  #costByStatus(
-    rest: ReadonlyMap<string, string | undefined>,
-    reading: ListReading,
-  ): { lists: string[]; cost: number } {
-    const { done } = reading;
-    const expected = new Map<string, number>();
-    let single = 0;
-    const expect = (status: string, amount: number) => {
-      const isReadable =
-        this.#filters && ENVELOPE_STATUSES.some((known) => known === status) && !done.has(status);
-      if (isReadable) expected.set(status, (expected.get(status) ?? 0) + amount);
-      else single += amount;
-    };
-    for (const status of rest.values()) {
-      if (status !== undefined) expect(status, 1);
-      else if (IN_FLIGHT.every((one) => done.has(one))) single++;
-      else for (const one of IN_FLIGHT) expect(one, 1 / IN_FLIGHT.length);
-    }
-    const lists = ENVELOPE_STATUSES.filter((status) => expected.has(status));
-    const pages = lists.map((status) => this.#costOfList(status, expected.get(status) ?? 0, reading));
-    return { lists, cost: pages.reduce((sum, cost) => sum + cost, 0) + Math.ceil(single) };
+  /** Returns the list to read next: the one of all envelopes or of a status. Undefined if reading each by ID takes fewer requests. */
+  #cheapestList(rest: Rest, read: ReadonlyMap<string, number>): string | undefined {
+    const left = (list: string, expected: number) =>
+      Math.max(1, this.#pages.get(list) ?? Math.ceil(expected / LIMITS.pageSize)) - (read.get(list) ?? 0);
+    const all = left(ALL, rest.size);
+    if (all <= 0) return undefined;
+    const amounts = amountsByStatus(rest);
+    // In the order of an envelope's life, so that one that moves on meanwhile isn't missed.
+    const lists = ENVELOPE_STATUSES.flatMap((status) => {
+      const amount = amounts.get(status) ?? 0;
+      const pages = amount === 0 ? 0 : left(status, amount);
+      return pages > 0 ? [{ status, amount, pages }] : [];
+    });
+    const single = lists.reduce((sum, { amount }) => sum - amount, rest.size);
+    const byStatus = lists.reduce((sum, { pages }) => sum + pages, Math.ceil(single));
+    // Envelopes that changed are in another list than expected, so the unfiltered one may take twice the requests.
+    if (all <= rest.size && all <= 2 * byStatus) return ALL;
+    return byStatus < rest.size ? lists[0]?.status : undefined;
   }
 }
 
-class ListReading {
-  /** The number of pages read of each list. */
-  readonly read = new Map<string, number>();
-  /** Lists that were read to the end. */
-  readonly done = new Set<string>();
-  readonly #seen = new Set<string>();
-  readonly #maxPages: number;
-
-  /** @param maxPages the maximum number of pages to read of a list without a page count */
-  constructor(maxPages: number) {
-    this.#maxPages = maxPages;
+/** Returns how many of the envelopes are probably in the list of each status. */
+function amountsByStatus(rest: Rest): Map<string, number> {
+  const amounts = new Map<string, number>();
+  for (const status of rest.values()) {
+    const likely = status === undefined ? IN_FLIGHT : [status];
+    for (const one of likely) amounts.set(one, (amounts.get(one) ?? 0) + 1 / likely.length);
   }
-
-  next(list: string): number {
-    return (this.read.get(list) ?? 0) + 1;
-  }
-
-  addPage(list: string, page: { items: readonly Envelope[]; totalPages: number | undefined }): void {
-    const number = this.next(list);
-    this.read.set(list, number);
-    const before = this.#seen.size;
-    for (const { id } of page.items) this.#seen.add(`${list} ${id}`);
-    const last =
-      page.totalPages ?? (this.#seen.size === before || number >= this.#maxPages ? number : number + 1);
-    if (number >= last || page.items.length === 0) this.done.add(list);
-  }
+  return amounts;
 }
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof ServiceError && [400, 403, 404, 405].includes(error.status);
-}
-
-function mostDiffer(items: readonly Envelope[], status: string): boolean {
-  return items.filter((item) => item.status !== status).length * 2 > items.length;
-}
-
-/** The unfiltered list, as opposed to the list of one status. */
-const ALL = '';
-
-/** The unfiltered list is preferred unless it takes this many times the requests, because it is more reliable. */
-const COST_TOLERANCE = 1;

@@ -1,7 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
-import { findTemplate } from '../find-template.ts';
 import { rolesOf } from '../roles.ts';
 import { renderTemplate } from './template-text.ts';
 
@@ -13,13 +12,13 @@ export default class TemplatesGet extends EsignCommand {
     '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
   ];
   static override args = {
-    id: requiredArg('template ID or name'),
+    id: requiredArg('template ID'),
   };
 
   async run(): Promise<void> {
     const { args, session, terminal, interrupt } = await this.start(TemplatesGet);
     const client = await session.client();
-    const template = await findTemplate(client, args.id, interrupt.signal);
+    const template = await client.templates.get(args.id, interrupt.signal);
     const out = terminal.hidingSecrets();
     if (terminal.json) return writeJson(template, out);
     const roles = await rolesOf(client, template, interrupt.signal);

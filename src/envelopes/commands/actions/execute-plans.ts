@@ -32,21 +32,26 @@ export async function executePlans(
   { stream }: Targets,
   context: Context,
 ): Promise<void> {
-  const ids = plans.map(({ id }) => id);
-  const progress = new ActionProgress(action, ids, context.session.words);
-  const report = new OutcomeReport(action, { total: ids.length, isSingle: !stream }, context);
+  const progress = new ActionProgress(
+    action,
+    plans.map(({ id }) => id),
+    context.session.words,
+  );
+  const batch = new Batch(context);
+  let skipped = 0;
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   await withOutcomeCheck(open, context, async () => {
-    for await (const outcome of mapInOrder(plans, READ_CONCURRENCY, (one) =>
-      attempt(one, progress, context),
-    )) {
+    const outcomes = mapInOrder(plans, READ_CONCURRENCY, (one) => attempt(one, progress, context));
+    for await (const outcome of outcomes) {
       if (outcome === undefined) continue;
-      await report.take(outcome);
+      if ('skipped' in outcome) skipped++;
+      await print(action, outcome, { batch, isSingle: !stream }, context);
       progress.reported(outcome.id);
     }
     progress.throwIfStopped();
   });
-  report.end();
+  if (plans.length > 1) showTotals(action, { total: plans.length, skipped, failed: batch.failed }, context);
+  batch.end(plans.length);
 }
 
 /** Returns undefined if it was not started, because the command is stopping. */
@@ -75,71 +80,49 @@ async function attempt(
   }
 }
 
-/** Prints outcomes. */
-class OutcomeReport {
-  readonly #action: EnvelopeAction;
-  readonly #facts: { total: number; isSingle: boolean };
-  readonly #context: Context;
-  readonly #batch: Batch;
-  #skipped = 0;
+/** @throws the error of a single envelope. */
+async function print(
+  action: EnvelopeAction,
+  outcome: Outcome,
+  { batch, isSingle }: { batch: Batch; isSingle: boolean },
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  if (isSingle && 'error' in outcome) throw outcome.error;
+  if ('done' in outcome && outcome.done.by === 'lookup') explain(outcome.done, context);
+  if (isSingle && 'done' in outcome && terminal.json)
+    return writeJson(outcome.done.envelope, terminal.hidingSecrets());
+  await batch.report(itemOf(action, outcome, context));
+}
 
-  constructor(action: EnvelopeAction, facts: { total: number; isSingle: boolean }, context: Context) {
-    this.#action = action;
-    this.#facts = facts;
-    this.#context = context;
-    this.#batch = new Batch(context);
-  }
+/** With --json, the reader counts the lines. */
+function showTotals(
+  { done }: EnvelopeAction,
+  { total, skipped, failed }: { total: number; skipped: number; failed: number },
+  { terminal }: Context,
+): void {
+  const others = [skipped > 0 ? `, ${skipped} skipped` : '', failed > 0 ? `, ${failed} failed` : ''];
+  if (!terminal.json) terminal.notice(`${total - skipped - failed} ${done}${others.join('')}.`);
+}
 
-  /** @throws the error of a single envelope. */
-  async take(outcome: Outcome): Promise<void> {
-    const { terminal } = this.#context;
-    const { isSingle } = this.#facts;
-    if (isSingle && 'error' in outcome) throw outcome.error;
-    if ('done' in outcome && outcome.done.by === 'lookup') this.#explain(outcome.done);
-    if (isSingle && 'done' in outcome && terminal.json)
-      return writeJson(outcome.done.envelope, terminal.hidingSecrets());
-    if ('skipped' in outcome) this.#skipped++;
-    await this.#batch.report(this.#itemOf(outcome));
+function itemOf({ done }: EnvelopeAction, outcome: Outcome, context: Context): ItemResult {
+  const { id } = outcome;
+  if ('skipped' in outcome) return skippedItem(id, outcome.skipped, context);
+  if ('error' in outcome) {
+    const { error } = outcome;
+    return {
+      json: { id, ok: false, error: reportOf(error, { isWrite: true }) },
+      failure: { label: id, error },
+    };
   }
+  const { envelope, signers } = outcome.done;
+  return { json: { id, ok: true, envelope }, text: renderDone(done, envelope, signers, context.terminal) };
+}
 
-  /** Shows the totals of several. @throws PartialError if some failed. */
-  end(): void {
-    const { total, isSingle } = this.#facts;
-    const { terminal } = this.#context;
-    if (isSingle) return;
-    const { failed } = this.#batch;
-    const counts: [number, string][] = [
-      [total - failed - this.#skipped, this.#action.done],
-      [this.#skipped, 'skipped'],
-      [failed, 'failed'],
-    ];
-    const parts = counts.filter(([count], index) => index === 0 || count > 0).map((part) => part.join(' '));
-    // With --json, the reader counts the lines.
-    if (total > 1 && !terminal.json) terminal.notice(`${parts.join(', ')}.`);
-    this.#batch.end(total);
-  }
-
-  #itemOf(outcome: Outcome): ItemResult {
-    const { id } = outcome;
-    const { terminal } = this.#context;
-    if ('error' in outcome) {
-      const { error } = outcome;
-      return {
-        json: { id, ok: false, error: reportOf(error, { isWrite: true }) },
-        failure: { label: id, error },
-      };
-    }
-    if ('skipped' in outcome) return skippedItem(id, outcome.skipped, this.#context);
-    const { envelope, signers } = outcome.done;
-    const text = renderDone(this.#action.done, envelope, signers, terminal);
-    return { json: { id, ok: true, envelope }, text };
-  }
-
-  #explain({ envelope }: ActionReport): void {
-    const { id, status } = envelope;
-    const now = `it is ${status ?? 'changed'}`;
-    this.#context.terminal.notice(`The response for ${id} was lost, but the request succeeded: ${now}.`);
-  }
+function explain({ envelope: { id, status } }: ActionReport, { terminal }: Context): void {
+  terminal.notice(
+    `The response for ${id} was lost, but the request succeeded: it is ${status ?? 'changed'}.`,
+  );
 }
 
 /** Nothing needed to be done, which is success. In a pipe, a notice says why. */

@@ -2,7 +2,7 @@ import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import { canAsk } from '../../../cli/input/confirm.ts';
-import { inColumns, safeLine, truncate } from '../../../output/text.ts';
+import { safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { type Asking, cellsOf, isExecutable, unasked } from './confirm-plans.ts';
@@ -22,10 +22,9 @@ export async function showDryRun(
   const asks = !yes && canAsk(context.terminal, fromStdin);
   const shown = asks ? plans : plans.map((plan) => unasked(plan, yes, context));
   const batch = new Batch(context);
-  const rows = rowsOf(name, shown, context);
   for (const plan of shown) {
     if (plan.kind === 'refuse' && !stream) throw plan.error;
-    const { json, text, failure } = itemOf(plan, rows, context);
+    const { json, text, failure } = itemOf(name, plan, context);
     await batch.report({ json: { dryRun: true, action: name, id: plan.id, ...json }, text, failure });
   }
   const writes = shown.flatMap((plan) => (isExecutable(plan) ? plan.writes : []));
@@ -33,31 +32,21 @@ export async function showDryRun(
   batch.end(plans.length);
 }
 
-function itemOf(
-  plan: Plan,
-  rows: ReadonlyMap<string, string>,
-  context: Context,
-): Omit<ItemResult, 'json'> & { json?: object } {
+function itemOf(name: string, plan: Plan, context: Context): Omit<ItemResult, 'json'> & { json?: object } {
   const { id } = plan;
   if (plan.kind === 'refuse')
     return {
       json: { error: reportOf(plan.error) },
       failure: { label: id, error: plan.error },
     };
-  if (plan.kind === 'execute') return { text: rows.get(id) };
+  if (plan.kind === 'execute') return { text: rowOf(name, plan, context) };
   const { text } = skippedItem(id, plan.reason, context);
   return { json: { skipped: plan.reason.code }, text: context.terminal.outIsTty ? text : undefined };
 }
 
-/** Returns the row of each envelope. On a terminal, it shows the subject and who has to sign. */
-function rowsOf(name: string, plans: readonly Plan[], context: Context): Map<string, string> {
-  const { terminal } = context;
-  const planned = plans.filter(isExecutable);
-  const details = terminal.outIsTty
-    ? inColumns(planned.map((plan) => cellsOf(plan, context)))
-    : planned.map(({ id }) => safeLine(id));
-  const room = terminal.columns - `would ${name} `.length;
-  return new Map(
-    planned.map(({ id }, index) => [id, `would ${name} ${truncate(details[index] ?? id, room)}\n`]),
-  );
+/** Returns the row of an envelope. On a terminal, it shows the subject and who has to sign. */
+function rowOf(name: string, plan: Plan, context: Context): string {
+  const { outIsTty, columns } = context.terminal;
+  const row = `would ${name} ${outIsTty ? cellsOf(plan, context).join('  ') : safeLine(plan.id)}`;
+  return `${outIsTty ? truncate(row, columns) : row}\n`;
 }

@@ -20,10 +20,6 @@ export interface ComposeInput {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
   envelope: Omit<EnvelopeInput, 'templateId'>;
-  /** Flags to repeat in the equivalent command. */
-  options: readonly (readonly [string, string | true])[];
-  /** From --request-id. */
-  requestId: string | undefined;
   /** Only shows the request. */
   dryRun: boolean;
 }
@@ -99,13 +95,13 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
 async function confirm(
   envelope: EnvelopeInput,
   { template, warnings }: { template: Template; warnings: readonly string[] },
-  { options, requestId, dryRun }: ComposeInput,
+  { dryRun }: ComposeInput,
   { session, terminal }: Context,
 ): Promise<EnvelopeInput> {
   const account = await accountOf(session);
   const redact = (text: string) => terminal.redactor.redact(text);
   const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
-  terminal.err(renderComposition({ envelope, template, account, options, requestId, warnings }, view));
+  terminal.err(renderComposition({ envelope, template, account, warnings }, view));
   if (dryRun) return envelope;
   const people = peopleAt(envelope.signers.map(({ email }) => email));
   const decision = await askChoice<'send' | 'draft' | 'quit'>(

@@ -4,7 +4,7 @@ import { writeJson } from '../../../output/json.ts';
 import type { Context } from '../../../session/context.ts';
 import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
-import { type CreateFlags, preservedFlags } from './create-flags.ts';
+import type { CreateFlags } from './create-flags.ts';
 import type { NewEnvelope } from './create-input.ts';
 import { accountOf, renderDryRun } from './created-text.ts';
 
@@ -34,17 +34,16 @@ export async function showRequest(
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
-  const { yes, 'allow-missing-roles': allowMissing, 'request-id': requestId } = flags;
+  const { yes, 'allow-missing-roles': allowMissing } = flags;
   const found = isComposed ? undefined : await checkSigners(envelope, allowMissing, context);
   if (found !== undefined) await confirmConcerns(found, { yes, otherwise: '' }, context);
   if (found === undefined || terminal.json || !terminal.outIsTty) {
-    const body = createBody(envelope, requestId ?? newRequestId());
+    const body = createBody(envelope, flags['request-id'] ?? newRequestId());
     await writeJson({ dryRun: true, body }, terminal.hidingSecrets());
   } else {
     const account = await accountOf(context.session);
     const { template } = found;
-    const preview = { envelope, template, account, options: preservedFlags(flags), requestId };
-    await terminal.out(renderDryRun(preview, terminal));
+    await terminal.out(renderDryRun({ envelope, template, account }, terminal));
   }
   await noteRefusal([plannedCreate(envelope)], context);
 }

@@ -1,11 +1,12 @@
 import { readMessage } from '../../../cli/input/files.ts';
+import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import type { Context } from '../../../session/context.ts';
 import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
 import { type CreateFlags, preservedFlags } from './create-flags.ts';
-import { readMetadata } from './metadata.ts';
 import { readSigners } from './signers.ts';
 
 /** The envelope to create. */
@@ -50,9 +51,8 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     import('./created-text.ts'),
   ]);
   const options = preservedFlags(flags);
-  const fixed = { options, requestId: flags['request-id'], dryRun: flags['dry-run'] };
-  const composed = await compose({ templateId, envelope, ...fixed }, context);
-  const command = (requestId: string) => equivalentCommand({ envelope: composed, options, requestId });
+  const composed = await compose({ templateId, envelope, dryRun: flags['dry-run'] }, context);
+  const command = (requestId: string) => equivalentCommand(composed, options, requestId);
   return { envelope: composed, isComposed: true, command };
 }
 
@@ -73,4 +73,14 @@ async function envelopeOf(
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
+}
+
+/** Returns the metadata of `k=v` pairs. */
+function readMetadata(pairs: readonly string[] | undefined): Record<string, string> {
+  const given = readPairs(pairs, 'metadata');
+  if (Object.hasOwn(given, REQUEST_ID_KEY))
+    throw new UsageError(`The metadata key ${REQUEST_ID_KEY} is reserved for esign.`, {
+      hint: `Use a different key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+    });
+  return given;
 }

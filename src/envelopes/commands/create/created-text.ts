@@ -1,7 +1,7 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
+import { command, shellWord } from '../../../kernel/text/shell-words.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
@@ -51,23 +51,17 @@ export interface Preview {
   /** The profile and the host, or the sandbox. */
   account: string;
   warnings: readonly string[];
-  /** Other flags of the equivalent command: name and value, or true. */
-  options: readonly (readonly [string, string | true])[];
-  /** In the equivalent command, if set. */
-  requestId: string | undefined;
 }
 
 const LABEL = 8;
 const MESSAGE_LINES = 5;
-/** A longer message is shown as a file in the command. */
-const MESSAGE_IN_COMMAND = 200;
 
 /** Returns the account in words: profile and host, or the sandbox. */
 export async function accountOf(session: Pick<Session, 'settings'>): Promise<string> {
   return accountInWords(await session.settings());
 }
 
-/** Renders the envelope to create, and the command that creates it without prompts. Secrets in typed texts are removed. */
+/** Renders the envelope to create. Secrets in typed texts are removed. */
 export function renderComposition(
   { envelope, ...more }: Preview,
   { columns, style, redact }: { columns: number; style: Terminal['style']; redact: (text: string) => string },
@@ -88,8 +82,7 @@ export function renderComposition(
   const warnings = preview.warnings
     .map((text) => `  ${style('yellow', `! ${safeLine(redact(text))}`)}\n`)
     .join('');
-  const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND, redact), columns - 4);
-  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${words.map((line) => `  ${line}`).join('\n')}\n\n`;
+  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n`;
 }
 
 /** On a terminal, a dry run shows the envelope instead of the request. */
@@ -166,44 +159,23 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-type Equivalent = Pick<Preview, 'envelope' | 'options' | 'requestId'>;
-
-/** Returns the command that creates this envelope without prompts, on one line. */
-export function equivalentCommand(wanted: Equivalent): string {
-  return equivalentWords(wanted).join(' ');
-}
-
-/** Returns the parts of the command, each option with its value. */
-function equivalentWords(
-  { envelope, options, requestId }: Equivalent,
-  longest = Number.POSITIVE_INFINITY,
-  redact = (text: string) => text,
-): string[] {
-  const { templateId, signers, subject, message, signingOrder, send } = envelope;
+/** Returns the command that creates this envelope without prompts. `options`: its other flags, each with its value or true. */
+export function equivalentCommand(
+  { templateId, signers, subject, message, signingOrder, send }: EnvelopeInput,
+  options: readonly (readonly [string, string | true])[],
+  requestId: string,
+): string {
   const option = (name: string, value: string | undefined) =>
-    value === undefined ? [] : [`--${name} ${shellWord(redact(value))}`];
-  const isLong = redact(message ?? '').length > longest;
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`];
   return [
     'esign envelopes create',
     ...option('template', templateId),
     ...signers.flatMap((signer) => option('signer', signerText(signer))),
     ...option('signing-order', signingOrder?.toLowerCase()),
     ...option('subject', subject),
-    ...(isLong ? ['--message-file FILE'] : option('message', message)),
+    ...option('message', message),
     ...options.flatMap(([name, value]) => (value === true ? [`--${name}`] : option(name, value))),
     ...(send ? ['--send'] : []),
     ...option('request-id', requestId),
-  ];
-}
-
-/** Wraps words to lines that fit. Each line but the last ends with the shell's continuation character. */
-function wrapWords(words: readonly string[], width: number): string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const line = lines.at(-1);
-    if (line !== undefined && widthOf(line) + widthOf(word) + 3 <= width)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(line === undefined ? word : `  ${word}`);
-  }
-  return lines.map((line, index) => (index < lines.length - 1 ? `${line} ${LINE_CONTINUATION}` : line));
+  ].join(' ');
 }

@@ -14,13 +14,6 @@ import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import type { SignerChange } from '../../replace/replacement.ts';
 import type { SignerInput } from '../../signer-mailbox.ts';
 
-/** Returns how many envelopes of the monthly quota the replacement uses. */
-export function costOf({ made }: ReplacementPlan): string {
-  return made === undefined
-    ? 'This uses one more envelope from your monthly quota.'
-    : `The replacement ${made.id} already exists, so this won't use another envelope from your quota.`;
-}
-
 /** Returns notes about the new envelope before it is created. */
 export function notesOn(
   old: Envelope,

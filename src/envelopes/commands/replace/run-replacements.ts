@@ -20,7 +20,7 @@ import { linkSecretToEnvelope, type OwnSecret, ownSecret, storedSecretOf } from 
 import { withOutcomeCheck } from '../write-errors.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';
-import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';
+import { alreadyReplacedText, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';
 
 /**
  * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
@@ -38,31 +38,77 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
   await out.out(renderReplaced(replaced, context, flags));
 }
 
+interface PlannedReplacement {
+  client: Client;
+  memory: WriteMemory;
+  request: ReplaceRequest;
+  plan: ReplacementPlan;
+}
+
+async function planFrom(id: string, flags: ReplaceFlags, context: Context): Promise<PlannedReplacement> {
+  const client = await context.session.client();
+  const memory = await context.session.memory();
+  const request = await requestOf(id, flags, context);
+  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
+  return { client, memory, request, plan };
+}
+
 /** Returns the remaining steps, after checking the signers. Changes nothing. */
 export async function checkedPlan(
   id: string,
   flags: ReplaceFlags,
   context: Context,
 ): Promise<ReplacementPlan> {
-  const client = await context.session.client();
-  const memory = await context.session.memory();
-  const request = await requestOf(id, flags, context);
-  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
+  const { plan } = await planFrom(id, flags, context);
   await check(plan, flags, context);
   return plan;
 }
 
-/** Replaces an envelope, or continues what an earlier run has started. */
+/** Replaces an envelope, or continues what an earlier run has started. On a terminal, shows the plan and asks first. */
 export async function replaceEnvelope(
   id: string,
   flags: ReplaceFlags,
   context: Context,
 ): Promise<ReplaceResult> {
-  const client = await context.session.client();
-  const request = await requestOf(id, flags, context);
-  const memory = await context.session.memory();
-  const plan = await planReplacement(client, request, memory, context.interrupt.signal);
-  return confirmAndReplace(plan, { request, flags, client, memory }, context);
+  const planned = await planFrom(id, flags, context);
+  const { client, plan } = planned;
+  const { old, made, steps } = plan;
+  if (made) await linkSecretToEnvelope(made, context);
+  if (made && steps.length === 0) {
+    context.terminal.notice(alreadyReplacedText(old, made));
+    return { old, new: made };
+  }
+  await check(plan, flags, context);
+  const clearance = await client.checkWrites(writesOf(plan));
+  const { terminal } = context;
+  if (terminal.canAsk && !flags.yes) {
+    const redact = (text: string) => terminal.redactor.redact(text);
+    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
+    const otherwise = 'nothing was created, canceled, or sent';
+    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
+  }
+  await clearance.confirm();
+  return carryOutPlan(planned, context);
+}
+
+async function carryOutPlan(
+  { client, memory, request, plan }: PlannedReplacement,
+  context: Context,
+): Promise<ReplaceResult> {
+  const { old, wanted, made } = plan;
+  const progress = new ReplaceProgress(plan, context.session.words);
+  const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
+  return withOutcomeCheck(open, context, async (running) => {
+    const own = made
+      ? undefined
+      : await ownSecret(wanted, replacementId(old.id), context, await storedSecretOf(old.id, context));
+    const events = carryOut(plan, request, { client, memory, secret: own, ...running });
+    try {
+      return await runSteps(events, { own, progress }, context.terminal);
+    } catch (error) {
+      throw progress.errorOf(error, context.interrupt.signal);
+    }
+  });
 }
 
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
@@ -89,52 +135,6 @@ async function secretFor(id: string, flags: ReplaceFlags, context: Context): Pro
   const file = flags['webhook-secret-file'];
   const isNeeded = file !== undefined || (await storedSecretOf(id, context)) === undefined;
   return isNeeded ? readWebhookSecret(file, context.terminal) : undefined;
-}
-
-interface Work {
-  request: ReplaceRequest;
-  flags: ReplaceFlags;
-  client: Client;
-  memory: WriteMemory;
-}
-
-/** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
-async function confirmAndReplace(
-  plan: ReplacementPlan,
-  work: Work,
-  context: Context,
-): Promise<ReplaceResult> {
-  const { old, made, steps } = plan;
-  const { request, flags, client, memory } = work;
-  if (made) await linkSecretToEnvelope(made, context);
-  if (made && steps.length === 0) {
-    context.terminal.notice(alreadyReplacedText(old, made));
-    return { old, new: made };
-  }
-  await check(plan, flags, context);
-  const clearance = await client.checkWrites(writesOf(plan));
-  const { terminal } = context;
-  if (terminal.canAsk && !flags.yes) {
-    const redact = (text: string) => terminal.redactor.redact(text);
-    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
-    const otherwise = 'nothing was created, canceled, or sent';
-    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
-  } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
-  await clearance.confirm();
-  const requestId = replacementId(request.id);
-  const kept = made ? undefined : await storedSecretOf(request.id, context);
-  const progress = new ReplaceProgress(plan, context.session.words);
-  const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
-  return withOutcomeCheck(open, context, async (running) => {
-    const own = made ? undefined : await ownSecret(plan.wanted, requestId, context, kept);
-    const means = { client, memory, secret: own, ...running };
-    const events = carryOut(plan, request, means);
-    try {
-      return await runSteps(events, { own, progress }, context.terminal);
-    } catch (error) {
-      throw progress.errorOf(error, context.interrupt.signal);
-    }
-  });
 }
 
 /** Follows a replacement and reports what is not obvious. */
@@ -189,15 +189,7 @@ async function showDryRun(plan: ReplacementPlan, terminal: CommandTerminal): Pro
   const { old, made, steps, wanted } = plan;
   if (terminal.json) {
     const body = createBody(wanted, replacementId(old.id));
-    const shown = {
-      dryRun: true,
-      action: 'replace',
-      id: old.id,
-      steps,
-      envelopes: made ? 0 : 1,
-      old,
-      new: made ?? null,
-    };
+    const shown = { dryRun: true, action: 'replace', id: old.id, steps, old, new: made ?? null };
     return writeJson({ ...shown, body }, terminal.hidingSecrets());
   }
   const redact = (text: string) => terminal.redactor.redact(text);

@@ -1,12 +1,7 @@
-import { RESERVE } from '../../../api/limits.ts';
 import { MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rerun.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';
-import type { Pacing } from '../../../session/session.ts';
-
-/** The share of the rate limit to leave for other programs. A longer wait is reported as an outage. */
-export const WATCH_PACING: Pacing = { reserve: RESERVE, maxWaitMs: 2_000, onWait: () => undefined };
 
 /** Returns how to continue a watch. `words`: the command as typed. */
 export function continueHint(words: readonly string[], ids: readonly string[], fromStdin: boolean): string {

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/schemas.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
@@ -34,25 +34,7 @@ export function signerAction(change: Pick<StatusChange, 'signer' | 'envelope'>):
   const moved = (change.envelope.signers ?? []).find(
     (one) => (one.email ?? one.id ?? one.name) === change.signer,
   );
-  return actionText(moved, change.signer);
-}
-
-function actionText(signer: Signer | undefined, address: string): string {
-  const reason = signer?.declineReason ? `: ${signer.declineReason}` : '';
-  const name = signer?.name || address;
-  return `${name} ${(signer?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
-}
-
-/** Returns the last event of an envelope and its time, from its dates. */
-export function lastAction(envelope: Envelope): { text: string; at: string | undefined } {
-  const acted = (envelope.signers ?? [])
-    .flatMap((one) => {
-      const at = one.signedAt ?? one.declinedAt;
-      return at ? [{ text: actionText(one, one.email ?? ''), at }] : [];
-    })
-    .sort((a, b) => (a.at < b.at ? 1 : -1));
-  const [last] = acted;
-  if (last !== undefined) return last;
-  if (envelope.sentAt) return { text: 'sent', at: envelope.sentAt };
-  return { text: envelope.createdAt ? 'created' : '', at: envelope.createdAt ?? undefined };
+  const reason = moved?.declineReason ? `: ${moved.declineReason}` : '';
+  const name = moved?.name || change.signer;
+  return `${name} ${(moved?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
 }

@@ -1,64 +1,63 @@
-import type { Envelope } from '../../../api/schemas.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
-import { ENVELOPE_STATUSES, isInFlight } from '../../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { StatusChange } from '../../watch/watch-envelopes.ts';
-import { lastAction, progressOf, signerAction } from './watch-lines.ts';
+import { progressOf, signerAction } from './watch-lines.ts';
 
 interface Row {
   id: string;
   status: string;
-  envelope: Envelope | undefined;
+  /** Such as `1/2`. */
+  signed: string;
+  expiresAt: string | null | undefined;
   /** The last change and its time. */
   lastChange: string;
-  at: string | undefined;
+  at: string | null | undefined;
   /** The number of the last change; 0 before the first. */
   changeNumber: number;
 }
 
 const ORDER: readonly string[] = ENVELOPE_STATUSES;
-/** The number of ended envelopes to keep while new ones are added. */
-const MAX_ENDED = 500;
 /** The lines for the title, the heading, and the footer. */
 const FRAME_LINES = 3;
 /** Terminals with at least this many rows get blank lines. */
 const BLANK_LINES_FROM_ROWS = 10;
-/** On narrower terminals, IDs are truncated to leave room for the status. */
-const WHOLE_ID_COLUMNS = 45;
 
 /** The live table: a row for each envelope in the given order. If not all fit, the last changed ones come first. */
 export class WatchTable {
   readonly #rows = new Map<string, Row>();
-  readonly #ended = new Set<string>();
   readonly #title: string;
   #changes = 0;
 
   constructor(ids: readonly string[], title: string) {
     this.#title = title;
-    const unknown = { status: '', envelope: undefined, lastChange: '', at: undefined, changeNumber: 0 };
+    const unknown = { status: '', signed: '', expiresAt: null, lastChange: '', at: null, changeNumber: 0 };
     for (const id of ids) this.#rows.set(id, { id, ...unknown });
   }
 
-  take(change: StatusChange, isOver: boolean): void {
-    const { envelopeId: id, envelope, from, to } = change;
-    const first = from === null ? lastAction(envelope) : undefined;
-    const lastChange = first?.text ?? signerAction(change) ?? `was ${from ?? ''}`;
-    const { at, changeNumber } = first
-      ? { at: first.at, changeNumber: 0 }
-      : { at: change.at, changeNumber: ++this.#changes };
-    this.#rows.set(id, { id, status: to, envelope, lastChange, at, changeNumber });
-    if (isOver) this.#end(id);
+  take(change: StatusChange): void {
+    const { envelopeId: id, envelope, from, to: status } = change;
+    const { total, signed } = progressOf(envelope);
+    const last =
+      from === null
+        ? {
+            lastChange: status === 'SENT' ? 'sent' : '',
+            at: status === 'SENT' ? envelope.sentAt : null,
+            changeNumber: 0,
+          }
+        : { lastChange: signerAction(change) ?? `was ${from}`, at: change.at, changeNumber: ++this.#changes };
+    const expiresAt = isTerminal(status) ? null : envelope.expiresAt;
+    this.#rows.set(id, { id, status, signed: total === 0 ? '' : `${signed}/${total}`, expiresAt, ...last });
   }
 
   gone(id: string, at: string): void {
-    const envelope = this.#rows.get(id)?.envelope;
     const changeNumber = ++this.#changes;
-    this.#rows.set(id, { id, envelope, status: 'GONE', lastChange: 'not found', at, changeNumber });
-    this.#end(id);
+    const row = { status: 'GONE', signed: '', expiresAt: null, lastChange: 'not found', at, changeNumber };
+    this.#rows.set(id, { id, ...row });
   }
 
   /** Renders the rows that fit, with a title and a footer. */
@@ -70,79 +69,46 @@ export class WatchTable {
   }
 
   final(terminal: Terminal, lines: number, now: number): string {
-    if (this.#rows.size === 0) return '';
     return `${this.#table(terminal, Math.max(5, lines - FRAME_LINES), now).join('\n')}\n`;
-  }
-
-  #end(id: string): void {
-    this.#ended.add(id);
-    const [oldest] = this.#ended;
-    if (this.#ended.size <= MAX_ENDED || oldest === undefined || this.#rows.size <= 2 * MAX_ENDED) return;
-    this.#ended.delete(oldest);
-    this.#rows.delete(oldest);
   }
 
   #counts(): string {
     const counts = new Map<string, number>();
     for (const { status } of this.#rows.values()) counts.set(status, (counts.get(status) ?? 0) + 1);
     counts.delete('');
-    const place = (status: string) => `${ORDER.indexOf(status)}${status}`;
     return [...counts]
-      .sort(([a], [b]) => (place(a) < place(b) ? -1 : 1))
-      .map(([status, count]) => `${grouped(count)} ${safeLine(words(status))}`)
+      .sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b))
+      .map(([status, count]) => `${grouped(count)} ${safeLine(status.toLowerCase().replaceAll('_', ' '))}`)
       .join(', ');
   }
 
   #table(terminal: Terminal, room: number, now: number): string[] {
-    if (this.#rows.size === 0) return [terminal.style('dim', 'No open envelopes.')];
-    const isWhole = this.#rows.size <= room;
-    const shown = isWhole ? [...this.#rows.values()] : this.#latest(Math.max(1, room - 1));
-    const table = renderTable(shown, columnsAt(now, terminal.columns >= WHOLE_ID_COLUMNS), terminal)
-      .trimEnd()
-      .split('\n');
+    const rows = [...this.#rows.values()];
+    const isWhole = rows.length <= room;
+    const shown = isWhole
+      ? rows
+      : rows.sort((a, b) => b.changeNumber - a.changeNumber).slice(0, Math.max(1, room - 1));
+    const table = renderTable(shown, columnsAt(now), terminal).trimEnd().split('\n');
     const more = this.#rows.size - shown.length;
     return isWhole ? table : [...table, terminal.style('dim', `… and ${counted(more, 'other')}`)];
   }
-
-  #latest(count: number): Row[] {
-    return [...this.#rows.values()].toSorted((a, b) => b.changeNumber - a.changeNumber).slice(0, count);
-  }
 }
 
-function columnsAt(now: number, wholeId: boolean): TableColumn<Row>[] {
+function columnsAt(now: number): TableColumn<Row>[] {
   return [
-    { key: 'id', value: (row) => row.id, fixed: wholeId },
+    { key: 'id', fixed: true },
     {
       key: 'status',
       value: (row) => row.status || '…',
       color: (row) => statusColor(row.status),
       fixed: true,
     },
-    { key: 'signed', value: signed, fixed: true },
-    { key: 'change', header: 'LAST CHANGE', value: (row) => lastChangeText(row, now) },
+    { key: 'signed', fixed: true },
     {
-      key: 'expiresAt',
-      header: 'EXPIRES',
-      value: (row) => (isOpen(row.status) ? relativeTime(row.envelope?.expiresAt, now) : ''),
-      fixed: true,
+      key: 'change',
+      header: 'LAST CHANGE',
+      value: (row) => `${row.lastChange} ${relativeTime(row.at, now)}`.trim(),
     },
+    { key: 'expiresAt', header: 'EXPIRES', value: (row) => relativeTime(row.expiresAt, now), fixed: true },
   ];
-}
-
-function signed({ envelope }: Row): string {
-  const { total, signed: done } = progressOf(envelope ?? { id: '' });
-  return total === 0 ? '' : `${done}/${total}`;
-}
-
-function lastChangeText({ lastChange, at }: Row, now: number): string {
-  const when = relativeTime(at, now);
-  return when === '' ? lastChange : `${lastChange} ${when}`.trim();
-}
-
-function isOpen(status: string): boolean {
-  return isInFlight(status) || status === 'DRAFT';
-}
-
-function words(status: string): string {
-  return status.toLowerCase().replaceAll('_', ' ');
 }

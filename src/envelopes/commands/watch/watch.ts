@@ -1,18 +1,19 @@
+import { RESERVE } from '../../../api/limits.ts';
 import { idsOrRun, runFlag } from '../../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
-import { counted, durationText } from '../../../kernel/duration.ts';
+import { counted, durationInWords, durationText } from '../../../kernel/duration.ts';
+import { sentenceOf } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import type { Context } from '../../../session/context.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { notToWatch } from '../../left-out.ts';
 import { WATCH_PACE } from '../../watch/pace.ts';
-import type { Wakeup } from '../../watch/wakeups.ts';
 import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';
 import { openDisplay } from './watch-display.ts';
-import { continueHint, deadlineAfter, WATCH_PACING } from './watch-limits.ts';
+import { continueHint, deadlineAfter } from './watch-limits.ts';
 import { WatchSession } from './watch-session.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -56,12 +57,16 @@ export default class EnvelopesWatch extends EsignCommand {
     const { ids, fromStdin } = await readNamedOrSelected(words, flags, { leaveOut: notToWatch }, context);
     // A notice has already reported an empty run or stdin.
     if (ids.length === 0) return;
-    const client = await context.session.client(WATCH_PACING);
+    const client = await context.session.client({
+      reserve: RESERVE,
+      onWait: ({ ms, error }) =>
+        void display.notify(`${sentenceOf(error)} Continuing in ${durationInWords(ms)}.`),
+    });
     const hint = continueHint(context.session.words, ids, fromStdin);
     const deadline = deadlineAfter(flags.timeout, hint);
-    const display = await openDisplay({ ids, until, title: titleOf(ids, until) }, context);
     const over = new AbortController();
-    const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
+    const display = await openDisplay(ids, titleOf(ids, until), context);
+    const watching = new WatchSession(display, { total: ids.length, until, exec: flags.exec }, context);
     try {
       const events = watchEnvelopes(client, ids, {
         until,
@@ -76,17 +81,14 @@ export default class EnvelopesWatch extends EsignCommand {
       await watching.finish();
       await display.close();
     }
-    await watching.throwOnFailure();
+    watching.throwOnFailure();
   }
 }
 
 /** Yields the envelopes for which a listener on this machine receives webhooks. */
-async function* wakeups(
-  { session: { clock } }: Context,
-  signal: AbortSignal,
-): AsyncGenerator<Wakeup, void, undefined> {
+async function* wakeups({ session: { clock } }: Context, signal: AbortSignal): AsyncGenerator<string> {
   for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
-    if (envelopeId !== null) yield { envelopeId };
+    if (envelopeId !== null) yield envelopeId;
 }
 
 function titleOf(ids: readonly string[], until: readonly string[]): string {
