@@ -172,29 +172,6 @@ describe('--min-gap', () => {
   });
 });
 
-describe('two processes at the same time', () => {
-  it.each([
-    ['for the same signers', []],
-    ['for all signers and one of them', ['--signer', 'ada@b.c']],
-  ])('send one reminder within the gap, %s', async (_, named) => {
-    const signers = ['ada', 'bo'].map((name) => ({ id: `s_${name}`, email: `${name}@b.c`, status: 'SENT' }));
-    const held: (() => void)[] = [];
-    const { server, env } = await fakeService(({ method }, response) => {
-      const answer = () => json(response, 200, { data: { id: 'env_1', status: 'SENT', signers } });
-      if (method === 'POST') return answer();
-      // Both have read the envelope before either sends.
-      held.push(answer);
-      if (held.length === 2) for (const one of held) one();
-    });
-    const remindWithin = (...more: readonly string[]) =>
-      home.run(argv`envelopes remind env_1 --min-gap 1h --json ${more}`, { env });
-    const runs = await Promise.all([remindWithin(), remindWithin(...named)]);
-    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-    expect(server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    await server.close();
-  });
-});
-
 describe('--at', () => {
   const STEPS = ['--at', '3d,7d,12d'];
   const signed = (one: { id: string }, address: string) =>

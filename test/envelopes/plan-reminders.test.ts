@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceClock } from '../../src/api/service-clock.ts';
+import { remindAction } from '../../src/envelopes/plan-reminders.ts';
+import { logFolder } from '../../src/log/log-folder.ts';
+import { readReminders } from '../../src/log/read-log.ts';
+import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
+import { gateFor, memoryOf } from '../support/recording.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
+
+const HOUR_MS = 3_600_000;
+const signers = ['ada', 'bo'].map((name) => ({ id: `s_${name}`, email: `${name}@b.c`, status: 'SENT' }));
+
+let service: TestServer;
+let machine: string;
+beforeEach(async () => {
+  service = await startServer((_, response) =>
+    json(response, 200, { data: { id: 'env_1', status: 'SENT', signers } }),
+  );
+  machine = await mkdtemp(join(tmpdir(), 'esign-remind-'));
+});
+afterEach(async () => {
+  await service.close();
+  await rm(machine, { recursive: true });
+});
+
+/** Plans a reminder as a separate process. */
+async function plan(named?: string) {
+  const clock = fakeClock();
+  const baseUrl = `${service.origin}/api/v1`;
+  const serviceClock = new ServiceClock(clock);
+  const gate = async () => gateFor(memoryOf(machine, clock), baseUrl, clock, () => serviceClock.now());
+  const action = remindAction(
+    {
+      client: clientFor(service.origin, { clock, serviceClock, gate }),
+      signal: new AbortController().signal,
+      rolesOf: () => Promise.reject(new Error('not needed')),
+      readReminders: () => readReminders(logFolder(machine), baseUrl),
+    },
+    { signersOf: () => (named ? [named] : undefined), gapMs: HOUR_MS, reportsRecent: false },
+  );
+  const planned = await action.plan('env_1');
+  if (planned.kind !== 'execute') throw new Error(planned.kind);
+  return planned;
+}
+const reminders = () => service.seen.filter(({ method }) => method === 'POST').map(({ body }) => body);
+
+describe('two processes that plan before either sends', () => {
+  it.each([
+    ['the same signers', undefined, undefined],
+    ['the same signer by ID and by address', 's_ada', 'ada@b.c'],
+    ['all signers, then one of them', undefined, 's_ada'],
+    ['one signer, then all of them', 's_ada', undefined],
+  ])('send one reminder to %s', async (_, first, second) => {
+    const [one, other] = [await plan(first), await plan(second)];
+    await one.execute();
+    await expect(other.execute()).rejects.toMatchObject({ code: 'REMINDED_RECENTLY' });
+    expect(reminders()).toHaveLength(1);
+  });
+
+  it('remind both of two different signers', async () => {
+    const [one, other] = [await plan('s_ada'), await plan('s_bo')];
+    await one.execute();
+    await other.execute();
+    expect(reminders()).toHaveLength(2);
+  });
+});
