@@ -15,8 +15,8 @@ export function reportPage({ report, weeks, now, by, account }: ReportContent): 
   const name = account === '' ? 'Envelopes' : `Envelopes of ${account}`;
   const body = html`<h1>${name}</h1>
 <p>${counted(report.sent, 'envelope')} sent. ${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
-${facts(figurePairs(report))}
 ${attentionTable(report.attention)}
+<section><h2>Figures</h2>${facts(figurePairs(report))}</section>
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;
