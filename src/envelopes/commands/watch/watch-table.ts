@@ -3,7 +3,7 @@ import { ENVELOPE_STATUSES, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
-import { safeLine } from '../../../output/text.ts';
+import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { StatusChange } from '../../watch/watch-envelopes.ts';
 import { progressOf, signerAction } from './watch-lines.ts';
@@ -64,7 +64,9 @@ export class WatchTable {
   frame(terminal: Terminal, lines: number, now: number, foot: string): string[] {
     const blank = lines >= BLANK_LINES_FROM_ROWS ? [''] : [];
     const room = Math.max(1, lines - FRAME_LINES - 2 * blank.length);
-    const title = `${terminal.style('bold', this.#title)}  ${terminal.style('dim', this.#counts())}`;
+    const whole = truncate(`${this.#title}  ${this.#counts()}`, terminal.columns);
+    const [head, rest] = [whole.slice(0, this.#title.length), whole.slice(this.#title.length)];
+    const title = terminal.style('bold', head) + terminal.style('dim', rest);
     return [title, ...blank, ...this.#table(terminal, room, now), ...blank, foot];
   }
 
