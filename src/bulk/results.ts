@@ -55,9 +55,6 @@ export function resultAsJson({ signers: _, error, ...result }: RowResult) {
   return { ...result, error: error && { ...error, outcome } };
 }
 
-/** The error code of an envelope in addition to the one that counts for its row. */
-export const SECOND_ENVELOPE = 'SECOND_ENVELOPE';
-
 /** An envelope in addition to the one that counts for its row. */
 export interface SecondEnvelope {
   row: number;
@@ -75,7 +72,7 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
     envelopeId: id,
     status,
     error: {
-      code: SECOND_ENVELOPE,
+      code: 'SECOND_ENVELOPE',
       message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, in addition to ${kept}`}.`,
       status: null,
       details: null,

@@ -11,7 +11,7 @@ import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { Context } from '../../../session/context.ts';
 import { requestsFor, timeByWindow } from '../../estimate.ts';
-import { type RowResult, resultAsJson, resultsOf, SECOND_ENVELOPE } from '../../results.ts';
+import { type RowResult, resultAsJson, resultsOf } from '../../results.ts';
 import { type Ending, processRun } from '../../run.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
@@ -71,7 +71,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
   const { file } = run.state.head;
   let duplicates = 0;
   const report = (result: RowResult) => {
-    if (result.error?.code === SECOND_ENVELOPE) duplicates++;
+    if (result.error?.code === 'SECOND_ENVELOPE') duplicates++;
     return batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
   };
   const wasFinished = run.state.finishedAt !== undefined;
