@@ -73,12 +73,14 @@ function rowsOf({ esign, ...others }, connections) {
   };
   const own = rowOf(`listen: signed deliveries acknowledged, ${connections} in parallel`, rate(esign), {
     unit: 'per second',
-    asked: '>= 5000',
     note: quantiles(esign),
   });
   const compared = Object.entries(others).map(([name, seen]) => {
     const note = `${Math.round(median(rate(seen)))} per second, ${quantiles(seen)}`;
-    return ratioRow(`listen: rate relative to ${name}`, rate(esign), rate(seen), { asked: '>= 1', note });
+    return ratioRow(`listen: rate relative to ${name}`, rate(esign), rate(seen), {
+      asked: name === 'webhook' ? '>= 1' : undefined,
+      note,
+    });
   });
   return [own, ...compared];
 }
