@@ -130,6 +130,8 @@ export function replaceThroughLag(seed: number): Promise<void> {
       templateId: 'tmpl_lease',
       signers: [{ email: 'adda@example.com', name: 'Ada' }],
       subject: 'Lease 5',
+      // Shows that the service keeps request IDs. Without any, a lost create could never be decided.
+      metadata: { esignRequestId: 'order-0' },
       sendImmediately: true,
     });
     service.behavior.fateOf = () =>
