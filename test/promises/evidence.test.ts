@@ -216,6 +216,7 @@ describe('secrets', () => {
         cookie: `session=${SECRET}`,
         referer: `https://b.example/?key=${apiKey}`,
         'x-anything': SECRET,
+        'user-agent': 'clears the screen \u009b2J',
       };
       expect((await fetch(hook, { method: 'POST', headers, body })).status).toBe(200);
     }
@@ -224,6 +225,8 @@ describe('secrets', () => {
     expect(code).toBe(0);
     const kept = jsonLines(await read('canary', 'webhooks.jsonl')).filter(isRecord);
     expect(kept.filter(({ bodyBase64 }) => bodyBase64 === null)).toHaveLength(2);
+    // People read these files on a terminal.
+    expect(await read('canary', 'webhooks.jsonl')).toContain(String.raw`clears the screen \u009b2J`);
     const bodies = kept.map(({ bodyBase64 }) => Buffer.from(String(bodyBase64 ?? ''), 'base64').toString());
     const names = await readdir(home.path('canary'));
     const texts = await Promise.all(names.map((name) => readFile(home.path('canary', name), 'latin1')));

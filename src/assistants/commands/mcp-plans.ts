@@ -23,7 +23,7 @@ export interface PlannedCall {
     action: string;
     effect: Effect;
     /** Warnings. The name is part of the JSON result. */
-    remarks: readonly string[];
+    warnings: readonly string[];
     envelope: Record<string, unknown> | undefined;
   };
   /** The writes for the guards. */
@@ -63,7 +63,7 @@ export async function planCreate(
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',
       effect: wanted.send ? 'mails' : 'writes',
-      remarks: [...notes, ...textsOf(concerns), ...made],
+      warnings: [...notes, ...textsOf(concerns), ...made],
       envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
@@ -86,7 +86,7 @@ export async function planAction(
     const { reason } = plan;
     const brief = envelope && briefly(envelope, envelope.signers);
     return {
-      would: { ...would, remarks: [sentenceOf(reason)], envelope: brief },
+      would: { ...would, warnings: [sentenceOf(reason)], envelope: brief },
       writes: [],
       act: () => Promise.reject(reason),
     };
@@ -100,7 +100,7 @@ export async function planAction(
   return {
     would: {
       ...would,
-      remarks: [...notes, ...textsOf(concerns)],
+      warnings: [...notes, ...textsOf(concerns)],
       envelope: envelope && briefly(envelope, signers),
     },
     writes,
@@ -128,7 +128,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
     would: {
       action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
       effect: flags.draft ? 'writes' : 'mails',
-      remarks: notes,
+      warnings: notes,
       envelope: { old: briefly(old, old.signers), new: body },
     },
     writes: writesOf(plan),

@@ -117,7 +117,7 @@ function afterSpace(bytes: Buffer, at: number): number {
   return at;
 }
 
-/** Returns the offset after white space and a bracket at `at`; undefined if there is no bracket. */
+/** Returns the offset after white space and a bracket at `at`; undefined if something else follows. */
 async function skipToBracket(file: number, at: number): Promise<number | undefined> {
   for (;;) {
     const block = readBytes(file, at, BLOCK_BYTES);

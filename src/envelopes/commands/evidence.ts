@@ -21,7 +21,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { redactValue } from '../../kernel/redaction.ts';
 import { allOf } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../kernel/vocabulary.ts';
-import { writeJson } from '../../output/json.ts';
+import { jsonText, writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
@@ -73,7 +73,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     });
     try {
       await requireEmptyFolder(flags.dir, [LOCK_NAME]);
-      const folder = new EvidenceFolder(flags.dir);
+      const folder = new EvidenceFolder(flags.dir, jsonText);
       const files = await context.terminal.waiting(`Downloading the documents for ${id}`, () =>
         fetchDocuments(bucket, downloads, first, flags, context),
       );

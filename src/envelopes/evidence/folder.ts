@@ -20,10 +20,13 @@ export async function requireEmptyFolder(dir: string, except: readonly string[] 
 /** The folder with an envelope's evidence, and the hashes of the files in it. */
 export class EvidenceFolder {
   readonly #dir: string;
+  /** Serializes a value as JSON that is safe to print, because people read these files on a terminal. */
+  readonly #jsonText: (value: unknown, space?: number) => string;
   readonly #files = new Map<string, string>();
 
-  constructor(dir: string) {
+  constructor(dir: string, jsonText: (value: unknown, space?: number) => string) {
     this.#dir = dir;
+    this.#jsonText = jsonText;
   }
 
   /** The files that the list will contain, with their hashes. */
@@ -48,11 +51,11 @@ export class EvidenceFolder {
   }
 
   async writeJson(name: string, value: unknown): Promise<void> {
-    await this.write(name, `${JSON.stringify(value, null, 2)}\n`);
+    await this.write(name, `${this.#jsonText(value, 2)}\n`);
   }
 
   async writeLines(name: string, values: readonly unknown[]): Promise<void> {
-    await this.write(name, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+    await this.write(name, values.map((value) => `${this.#jsonText(value)}\n`).join(''));
   }
 
   /** Writes the list of hashes. @throws StorageError STORAGE_LOCAL. */

@@ -40,7 +40,7 @@ export class Engine {
     return this.#options.store.state;
   }
 
-  /** Processes everything that became due while the sandbox was stopped, pending deliveries first, and from now on what becomes due. */
+  /** Processes everything that became due while the sandbox was stopped, pending deliveries first, then the rest when it is due. */
   async start(): Promise<void> {
     const { sender } = this.#options;
     sender.resume();
