@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
+import { envelopeIn, errorIn, mailsOf, request, startRig, twoSigners } from './rig.ts';
 
 /** Sends raw bytes and returns the complete response, until the connection ends. */
 function raw(origin: string, bytes: string | Buffer): Promise<string> {
@@ -67,6 +67,18 @@ test('Bytes that are not UTF-8 are refused', async () => {
   expect(text).toMatch(/^HTTP\/1\.1 400 .*"details":\{"body":\["Must be JSON"\]\}/s);
 });
 
+test('Nesting that is too deep to be serialized is refused, in metadata and elsewhere', async () => {
+  const rig = await startRig();
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const withMetadata = (text: string) =>
+    JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"a":${text}}}`);
+  const error = errorIn(await rig.api('POST', '/esign/envelopes', withMetadata(deep(200_000))));
+  expect(error.details).toEqual({ metadata: [expect.stringContaining('32 levels')] });
+  expect((await rig.api('POST', '/esign/envelopes', withMetadata(deep(31)))).status).toBe(201);
+  for (const body of [deep(500_000), `{"signers":${deep(200_000)},"templateId":${deep(200_000)}}`])
+    expect(errorIn(await rig.api('POST', '/esign/envelopes', body)).is).toBe('400 VALIDATION_ERROR');
+});
+
 test('A body over 1 MiB is refused with 413 in the same shape, with or without a length; the service continues', async () => {
   const rig = await startRig();
   const big = JSON.stringify({ ...twoSigners, message: 'x'.repeat(2 ** 20) });
@@ -80,6 +92,24 @@ test('A body over 1 MiB is refused with 413 in the same shape, with or without a
   expect(chunked).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
   const just = JSON.stringify({ ...twoSigners, metadata: { text: 'x'.repeat(2 ** 20 - 300) } });
   expect((await rig.api('POST', '/esign/envelopes', just)).status).toBe(201);
+});
+
+test('A form over 1 MiB is refused with 413, with or without a length', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true });
+  const [, link = ''] = /http:\S+(\/sign\/\w+)/.exec((await mailsOf(rig, id))[0]?.text ?? '') ?? [];
+  const post = (size: number, framed: string) =>
+    raw(
+      rig.service.origin,
+      `POST ${link}/decline HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n${framed.replace('BODY', `reason=${'x'.repeat(size - 7)}`)}`,
+    );
+  const announced = (size: number) => post(size, `Content-Length: ${size}\r\n\r\nBODY`);
+  const chunked = (size: number) =>
+    post(size, `Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\nBODY\r\n0\r\n\r\n`);
+  for (const send of [announced, chunked]) expect(await send(2 ** 21)).toMatch(/^HTTP\/1\.1 413 /);
+  expect((await rig.get(id)).status).toBe('SENT');
+  for (const send of [announced, chunked]) expect(await send(2 ** 20)).toMatch(/^HTTP\/1\.1 303 /);
+  expect((await rig.get(id)).status).toBe('DECLINED');
 });
 
 test('Another content type is a VALIDATION_ERROR; a charset is allowed', async () => {

@@ -8,7 +8,6 @@ import {
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isDate, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { textIn } from './guard.ts';
 
 /** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
 export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: SignerRecord): FieldRecord[] {
@@ -56,14 +55,14 @@ export function isHandwritten(field: FieldRecord): boolean {
 const NO_DRAWING = 'is not a valid drawing. Draw it again or type it.';
 
 /** Reads a posted form. For each field, `f.ID` is the typed or selected value, and `d.ID` is a drawing instead of it. */
-export function readPosted(fields: readonly FieldRecord[], body: Readonly<Record<string, unknown>>): Posted {
-  const consent = body.consent === 'yes';
+export function readPosted(fields: readonly FieldRecord[], form: URLSearchParams): Posted {
+  const consent = form.get('consent') === 'yes';
   const posted: Posted = { values: {}, drawings: {}, drawn: {}, consent, problems: [] };
   for (const field of fields) {
     const { fieldId } = field;
-    const text = isHandwritten(field) ? textIn(body[`d.${fieldId}`]) : '';
+    const text = isHandwritten(field) ? textIn(form, `d.${fieldId}`) : '';
     const drawing = text === '' ? undefined : readDrawing(text);
-    posted.values[fieldId] = drawing === undefined ? typedIn(field, body[`f.${fieldId}`]) : '';
+    posted.values[fieldId] = drawing === undefined ? typedIn(field, textIn(form, `f.${fieldId}`)) : '';
     if (drawing !== undefined) {
       posted.drawings[fieldId] = drawing;
       posted.drawn[fieldId] = text;
@@ -81,9 +80,14 @@ export function readPosted(fields: readonly FieldRecord[], body: Readonly<Record
   return posted;
 }
 
+/** Returns the text of a posted field; empty if it is missing. */
+function textIn(form: URLSearchParams, name: string): string {
+  return form.get(name) ?? '';
+}
+
 /** Returns the posted value of a field. Browsers don't post unchecked checkboxes. */
-function typedIn(field: FieldRecord, posted: unknown): string {
-  const text = textIn(posted).trim().slice(0, 500);
+function typedIn(field: FieldRecord, posted: string): string {
+  const text = posted.trim().slice(0, 500);
   return field.type === 'CHECKBOX' ? String(text === 'true') : text;
 }
 

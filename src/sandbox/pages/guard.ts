@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { html } from '../../pages/html.ts';
 import type { ObjectWriter } from '../model.ts';
-import { ApiError, asApiError, invalidBody } from '../service/base/errors.ts';
+import { ApiError, asApiError } from '../service/base/errors.ts';
 import type { ServiceParts } from '../service/base/parts.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { isLocalHost, type ServiceContext, type ServiceEnv } from '../service/base/web.ts';
@@ -31,20 +31,6 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
     </ul>
     <p><a href="/">Back to the dashboard</a></p>`;
   return page(c, { title: 'Error', body, status });
-}
-
-/** Reads a posted form. Throws VALIDATION_ERROR if the body is malformed. */
-export async function readForm(c: ServiceContext): Promise<Record<string, unknown>> {
-  try {
-    return await c.req.parseBody();
-  } catch {
-    throw invalidBody({ form: ['Must be a valid form.'] }, 'The form was refused');
-  }
-}
-
-/** Returns the text of a posted field; empty if the field is missing or a file. */
-export function textIn(posted: unknown): string {
-  return typeof posted === 'string' ? posted : '';
 }
 
 /** Returns middleware that rejects other host names (DNS rebinding). */

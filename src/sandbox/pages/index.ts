@@ -6,10 +6,11 @@ import { wordList } from '../../kernel/text/word-list.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
+import { readForm } from '../service/base/request-body.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilledValues, readPosted } from './entries.ts';
-import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound, readForm } from './guard.ts';
+import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
 import { page } from './layout.ts';
 import { recordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
@@ -58,9 +59,8 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     if (found === undefined) return pageNotFound(c);
     if (!canSign(found)) return c.redirect(`/sign/${token}`, 303);
     const { envelope, signer } = found;
-    const body = await readForm(c);
     const fields = fieldsFor(store.state, envelope, signer);
-    const posted = readPosted(fields, body);
+    const posted = readPosted(fields, await readForm(c.env.incoming));
     if (posted.problems.length > 0) return signing(c, options, found, posted);
     const { values, drawings } = posted;
     const entries = Object.keys(drawings).length > 0 ? { values, drawings } : { values };
@@ -71,9 +71,8 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     const token = c.req.param('token');
     const found = bearer(options, token);
     if (found === undefined) return pageNotFound(c);
-    const { reason } = await readForm(c);
-    const text = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, 1_000) : null;
-    if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);
+    const reason = (await readForm(c.env.incoming)).get('reason')?.trim().slice(0, 1_000);
+    if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, reason || null);
     return c.redirect(`/sign/${token}`, 303);
   });
   app.get('/sign/:token/:file{(document|signed|certificate)\\.pdf}', async (c) => {

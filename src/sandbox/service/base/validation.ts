@@ -13,6 +13,8 @@ import { invalidBody } from './errors.ts';
 
 /** The sandbox's own maximum for expiresInDays, because Create envelope body doesn't specify one. */
 const MAX_EXPIRY_DAYS = 365;
+/** The maximum nesting depth of metadata. JSON can be nested more deeply than it can be serialized again. */
+const MAX_METADATA_DEPTH = 32;
 
 /** A part of an email address between dots, without invisible characters. */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
@@ -39,7 +41,10 @@ export const email = filled('Email', 254).refine((value) => value.trim() === '' 
 });
 
 /** Any JSON object, used unchanged, because copying it key by key would lose `__proto__`. */
-export const metadata = z.custom<Record<string, unknown>>(isRecord, { error: 'Must be an object' });
+export const metadata = z.custom<Record<string, unknown>>((value) => isRecord(value) && isShallow(value), {
+  error: ({ input }) =>
+    isRecord(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
+});
 
 const NO_SIGNER = 'At least one signer is required';
 
@@ -188,6 +193,11 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | 
     } else add(issue.path, issue.message);
   }
   return { details: Object.fromEntries(details) };
+}
+
+function isShallow(value: unknown, levels = MAX_METADATA_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
 function isWebUrl(value: string): boolean {

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
-import { readJson } from '../base/json-body.ts';
+import { readJson } from '../base/request-body.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
 import { reply, type ServiceEnv, unknownRoute } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';

@@ -11,7 +11,6 @@ const MAX_BYTES = 2 ** 20;
  * type or text that isn't UTF-8 or JSON. `most` is the maximum body size, in bytes.
  */
 export async function readJson(incoming: IncomingMessage, most = MAX_BYTES): Promise<unknown> {
-  if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge(most);
   const bytes = await readBytes(incoming, most);
   if (bytes.length === 0) return undefined;
   const type = (incoming.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
@@ -23,7 +22,13 @@ export async function readJson(incoming: IncomingMessage, most = MAX_BYTES): Pro
   }
 }
 
+/** Returns the fields of a posted form. Throws VALIDATION_ERROR 413 over 1 MiB. */
+export async function readForm(incoming: IncomingMessage): Promise<URLSearchParams> {
+  return new URLSearchParams((await readBytes(incoming, MAX_BYTES)).toString());
+}
+
 async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffer> {
+  if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge(most);
   try {
     // The stream stays open because the error is sent over this connection.
     return await readBounded(incoming.iterator({ destroyOnReturn: false }), most);
