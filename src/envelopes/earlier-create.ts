@@ -132,7 +132,7 @@ function notProven(requestId: string): EarlierUnknownError {
   return new EarlierUnknownError(
     `An earlier request with the request ID ${requestId} may have created an envelope. The service shows no request IDs, so esign can't find out, and created nothing now.`,
     {
-      hint: `Look for it with \`${command('envelopes', 'list')}\`. If it doesn't exist, use a new --request-id.`,
+      hint: `Look for it with \`${command('envelopes', 'list')}\`. If it doesn't exist, use a different request ID.`,
     },
   );
 }

@@ -121,6 +121,19 @@ describe('a request ID in the file', () => {
     expect([hasBegun, absent, service.stored.length]).toEqual([true, 0, 2]);
   });
 
+  it('creates a row once although its response is lost and the list shows its envelope later than others', async () => {
+    const { service } = runs;
+    service.behavior = {
+      create: (number) => {
+        service.behavior.lagMs = number === 1 ? 20_000 : 0;
+        return number === 1 ? 'lose' : undefined;
+      },
+    };
+    const { ending } = await runs.work(await runs.begin(3, 'two-step', { requestIds: true }));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.statuses(), service.mails.size]).toEqual([3, { SENT: 3 }, 3]);
+  });
+
   it('is refused for other content that only the service knows, even if the list shows it late', async () => {
     const { service } = runs;
     const listedFrom = service.clock.now() + 20_000;

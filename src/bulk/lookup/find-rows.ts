@@ -46,7 +46,6 @@ export async function searchRows(session: BulkSession): Promise<void> {
     if (open.size > 0) await recordFound(session, await findDecisivePass(session, requestIds, first, open));
   }
   session.isSearching = false;
-  for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
 }
 
 async function requestIdsOf({ run }: BulkSession): Promise<Map<string, number>> {
@@ -109,11 +108,10 @@ function unresolvedRows(
   const rows = new Set<number>();
   for (let row = 1; row <= run.state.lastBegun; row++) {
     const state = run.state.of(row);
-    const isOpen = state === 'pending' || state === 'maybe';
     const isUncertain =
       state === 'created' && (run.state.isUnchecked(row) || run.state.isAdopted(row) || found.byRow.has(row));
     const mayExist = run.resumed || withRequestId.has(row);
-    if (mayExist && (isOpen || isUncertain)) rows.add(row);
+    if (mayExist && (state === 'pending' || isUncertain)) rows.add(row);
   }
   return rows;
 }
@@ -155,8 +153,7 @@ async function findDecisivePass(
 async function createProbe(session: BulkSession, isUnknown: (row: number) => boolean): Promise<boolean> {
   const { run } = session;
   for await (const row of readPlan(run.files.plan, run.state.head.total)) {
-    const state = run.state.of(row.row);
-    if (!isUnknown(row.row) || (state !== 'pending' && state !== 'maybe')) continue;
+    if (!isUnknown(row.row) || run.state.of(row.row) !== 'pending') continue;
     if (await createRow(session, row)) return true;
     if (session.isClosed()) return false;
   }

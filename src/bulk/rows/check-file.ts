@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
-import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { digest } from '../../log/keys.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
@@ -146,10 +145,10 @@ class FirstLines {
   readonly #lines = new Map<number, number>();
 
   /** Returns the line on which this content first occurs. If it is new, stores this line and returns undefined. */
-  firstLine(content: unknown[], line: number): number | undefined {
-    const digest = createHash('sha1').update(JSON.stringify(content)).digest().readUIntBE(0, 6);
-    const first = this.#lines.get(digest);
-    if (first === undefined) this.#lines.set(digest, line);
+  firstLine(content: string, line: number): number | undefined {
+    const key = createHash('sha1').update(content).digest().readUIntBE(0, 6);
+    const first = this.#lines.get(key);
+    if (first === undefined) this.#lines.set(key, line);
     return first;
   }
 }
@@ -178,9 +177,10 @@ class FileCheck {
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
     noteTemplate(report.templates, envelope, raw);
+    const content = contentHash(envelope);
     // An invalid row often has the same mistake as its neighbors, so duplicates and warnings are not reported for it.
     if (report.problems.count === before) {
-      this.#findDuplicates(envelope, requestId, line, addProblem);
+      this.#findDuplicates({ line, requestId, content }, addProblem);
       for (const { text } of findProblems(envelope.signers, NO_ROLES)) {
         const index = envelope.signers.findIndex(({ email }) => text.includes(email));
         const column = index < 0 ? '' : label(`signers.${index}.email`);
@@ -193,7 +193,7 @@ class FileCheck {
       row: report.rows,
       line,
       ...(requestId === undefined ? {} : { requestId }),
-      content: contentHash(envelope),
+      content,
       cells: digest(raw.value),
       envelope,
     };
@@ -207,20 +207,19 @@ class FileCheck {
   }
 
   #findDuplicates(
-    envelope: EnvelopeInput,
-    requestId: string | undefined,
-    line: number,
+    { line, requestId, content }: { line: number; requestId: string | undefined; content: string },
     addProblem: (path: string, text: string) => void,
   ): void {
     if (requestId !== undefined) {
       this.report.ownRequestIds++;
-      const earlier = this.#requestIds.firstLine([requestId], line);
+      const earlier = this.#requestIds.firstLine(requestId, line);
       if (earlier !== undefined)
         addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
+      // Two different IDs mean that both envelopes are intended, even with the same content.
+      return;
     }
-    const same = this.#contents.firstLine([requestId, contentHash(envelope)], line);
-    // Two different IDs mean that both envelopes are intended. The same ID twice has already been reported.
-    if (same !== undefined && requestId === undefined)
+    const same = this.#contents.firstLine(content, line);
+    if (same !== undefined)
       addProblem(
         '',
         `the row has the same content as line ${same}; delete one, or give each a request_id if you want both`,

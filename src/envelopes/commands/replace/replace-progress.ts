@@ -1,5 +1,6 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import { sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
+import { EarlierUnknownError, sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import { halfwayError } from '../../halfway.ts';
 import type { ReplaceEvent } from '../../replace/carry-out.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
@@ -55,11 +56,22 @@ export class ReplaceProgress {
 
   /** Adds the progress and a hint to an error. */
   errorOf(error: unknown, signal: AbortSignal): unknown {
-    if (error instanceof UnknownOutcomeError)
-      return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
+    if (error instanceof UnknownOutcomeError) {
+      const text = `${sentenceOf(error)} ${this.#open()}`;
+      return error instanceof EarlierUnknownError
+        ? new EarlierUnknownError(text, { cause: error, hint: this.#withoutReplace() })
+        : new UnknownOutcomeError(text, { cause: error });
+    }
     if (this.#made === undefined) return error;
     const outcome = this.#isBegun ? 'unknown' : 'none';
     return halfwayError(error, { state: this.#currentStatus(), outcome, hint: this.hint() }, signal);
+  }
+
+  /** Returns how to replace the envelope without this command, whose request ID is always the same. */
+  #withoutReplace(): string {
+    const list = command('envelopes', 'list', '--status', 'draft');
+    const cancel = this.#left.includes('cancel') ? `, and cancel ${this.#old}` : '';
+    return `Look for the draft with \`${list}\`. If it doesn't exist, create the new envelope with \`esign envelopes create\`${cancel}.`;
   }
 
   #open(): string {
