@@ -46,8 +46,8 @@ const COMMANDS = {
   // `--run`, filters, and the downloads of completed envelopes.
   envelopes: ['bulk', 'catalog', 'documents'],
   reports: ['catalog'],
-  sandbox: ['envelopes', 'webhooks'],
-  webhooks: ['documents', 'envelopes'],
+  sandbox: ['envelopes'],
+  webhooks: ['documents'],
 };
 const foldersOf = (folders) => `^src/(${folders.join('|')})/`;
 const engineRules = Object.entries({ ...ENGINES, ...FRAME }).map(([folder, allowed]) => ({
@@ -80,13 +80,11 @@ const bundled = [
   '@modelcontextprotocol/server',
   '@oclif/core',
   'asn1js',
-  'bidi-js',
   'cli-table3',
   'conf',
   'csv-parse',
   'csv-stringify',
   'fastest-levenshtein',
-  'harfbuzzjs',
   'hono',
   'ora',
   'pkijs',

@@ -1,4 +1,3 @@
-import type { Client } from '../api/client.ts';
 import type { FindSimilarIds } from '../api/resources.ts';
 import { type IndexScope, type IndexWriter, indexPath } from '../catalog/index/index-writer.ts';
 import type { Recents } from '../cli/completion/recent.ts';
@@ -26,20 +25,16 @@ export function indexPathOf(settings: Settings): string | undefined {
   return scope && indexPath(stateDir(), scope);
 }
 
-/** Suggests IDs similar to one that doesn't exist. The code for that is loaded only when needed. */
-export function similarIdsFinder(client: () => Promise<Client>, { scope }: Observations): FindSimilarIds {
-  let asking: Promise<FindSimilarIds> | undefined;
-  const load = async () => {
-    const [{ createSimilarIdsFinder }, { cacheFile, readRecent }] = await Promise.all([
+/** Suggests recent IDs for one that doesn't exist, without a request. The code for that is loaded only when needed. */
+export function similarIdsFinder({ scope }: Observations): FindSimilarIds {
+  return async (missing) => {
+    if (scope === undefined) return [];
+    const [{ suggestIds }, { cacheFile, readRecent }] = await Promise.all([
       import('../cli/completion/similar-ids.ts'),
       import('../cli/completion/cache.ts'),
     ]);
-    const file = scope && cacheFile(stateDir(), scope);
-    return createSimilarIdsFinder(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
-  };
-  return async (missing) => {
-    asking ??= load();
-    return (await asking)(missing);
+    const recent = readRecent(cacheFile(stateDir(), scope), `${missing.kind}s`, Date.now());
+    return suggestIds(missing, recent);
   };
 }
 

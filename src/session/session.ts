@@ -128,7 +128,7 @@ export class Session {
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       isPaced: true,
-      findSimilarIds: similarIdsFinder(() => this.client(), observations),
+      findSimilarIds: similarIdsFinder(observations),
       onEnvelope: (seen, source) => {
         // A search adds what it reads in lists. Others read lists again and again.
         if (source !== 'list') index?.envelope(seen, source === 'get');

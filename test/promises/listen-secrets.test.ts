@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
@@ -83,6 +83,23 @@ describe('the secret of an envelope', () => {
     expect(await answer({ envelopeId: 'env_unknown' }, ownSecret)).toBe(401);
     await listener.stop();
     expect(await listener.stderr).not.toContain(ownSecret);
+  });
+
+  it('is found again after the file could not be read for a moment', async () => {
+    const { id } = await create('http://127.0.0.1:9/');
+    const [secret = ''] = (await storedSecrets(home)).slice(-1);
+    const stored = await readFile(fileOf(home), 'utf8');
+    const [listener, url] = await listen();
+    const answerWith = async (text: string) => {
+      await writeFile(fileOf(home), text);
+      await utimes(fileOf(home), 1_700_000_000, 1_700_000_000);
+      const body = payload(String(id));
+      return post(url, body, signed(body, secret));
+    };
+    // Both have the same size and time.
+    expect(await answerWith('x'.repeat(stored.length))).toBe(500);
+    expect(await answerWith(stored)).toBe(200);
+    await listener.stop();
   });
 });
 

@@ -52,8 +52,10 @@ describe('one envelope', () => {
     const id = await create('--send');
     const again = await home.run`envelopes send ${id}`;
     expect([again.code, again.stderr]).toEqual([5, expect.stringContaining(`esign envelopes get ${id}`)]);
-    const unknown = await home.run`envelopes send ${id}x`;
+    const unknown = await home.run`envelopes send ${id}x --debug`;
     expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining(`Did you mean ${id}?`)]);
+    // The suggestion costs no request.
+    expect(unknown.stderr).not.toMatch(/ GET \S+\/envelopes\?/);
   });
 
   it('is canceled if DECLINED only with --even-if-declined, alone and among others', async () => {

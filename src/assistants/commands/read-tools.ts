@@ -119,7 +119,7 @@ function detailTools(context: Context): Tool[] {
     }),
     tool({
       name: 'templates',
-      description: 'List templates. With `id` (an ID or a name), get one with its fields and roles.',
+      description: 'List templates. With `id`, get one with its fields and roles.',
       flags: templatesListFlags,
       uses: ['search', 'limit'],
       more: { id: z.string().min(1).optional(), cursor },

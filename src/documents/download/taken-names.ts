@@ -1,7 +1,7 @@
 import { StorageError } from '../../kernel/errors.ts';
 import { canonicalName } from '../archive/file-names.ts';
 
-/** The paths of the files of one run. An envelope can change during the run, and with it the name that a template gives its file. */
+/** The paths of the files of one run. They are known only during the run, because a template may use values of the envelope. */
 export class TakenNames {
   readonly #paths = new Set<string>();
 
@@ -12,7 +12,9 @@ export class TakenNames {
       throw new StorageError(
         'STORAGE_LOCAL',
         `${path} was not saved: another file of this run has the same name.`,
-        { hint: 'Use a --name-template that gives each file a unique name, with {envelopeId} and {what}.' },
+        {
+          hint: 'Use a --name-template that gives each file a unique name, with {envelopeId} and {what}, or with {key}.',
+        },
       );
     this.#paths.add(name);
   }

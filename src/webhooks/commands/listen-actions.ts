@@ -36,9 +36,8 @@ export class DeliveryActions {
     // Commands may be slower than deliveries, so only the place in the journal is kept until then.
     const { deliveryId } = delivery;
     this.#work = this.#work
-      .then(() => readEvent(place, deliveryId))
-      .then((record) => record && this.#actOn(deliveryOf(record)))
-      .catch((error: unknown) => warn(messageOf(error)));
+      .then(() => this.#actOn(place, deliveryId))
+      .catch((error: unknown) => warn(`Delivery ${deliveryId} was not processed: ${messageOf(error)}`));
   }
 
   /** Waits until all deliveries are processed. */
@@ -46,7 +45,10 @@ export class DeliveryActions {
     return this.#work;
   }
 
-  async #actOn(delivery: Delivery): Promise<void> {
+  async #actOn(place: JournalPosition, deliveryId: string): Promise<void> {
+    const record = await readEvent(place, deliveryId);
+    if (record === undefined) throw new Error('it was deleted from the journal');
+    const delivery = deliveryOf(record);
     const { verified, event, envelopeId } = delivery;
     const { exec, dir } = this.#actions;
     if (exec !== undefined) await this.#run(exec, delivery);

@@ -71,13 +71,16 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   let known: { version: string; stored: Promise<Stored> } | undefined;
   return () => {
     const version = versionOf(`${configDir()}/webhook-secrets.json`);
-    if (known === undefined || version === UNREADABLE || known.version !== version)
-      known = { version, stored: read() };
-    return known.stored;
+    if (known?.version === version) return known.stored;
+    const latest = { version, stored: read() };
+    known = latest;
+    latest.stored.catch(() => {
+      // The reason may be gone at the next delivery, such as too many open files.
+      if (known === latest) known = undefined;
+    });
+    return latest.stored;
   };
 }
-
-const UNREADABLE = 'unreadable';
 
 /** Returns a text that changes with the file. If it can't be seen, reading the file reports the reason. */
 function versionOf(path: string): string {
@@ -85,7 +88,7 @@ function versionOf(path: string): string {
     const file = statSync(path, { throwIfNoEntry: false });
     return file === undefined ? 'missing' : `${file.ino} ${file.size} ${file.mtimeMs}`;
   } catch {
-    return UNREADABLE;
+    return 'unreadable';
   }
 }
 

@@ -1,4 +1,4 @@
-import { MISMATCH, sign } from './signature.ts';
+import { checkSignature, MISMATCH } from './signature.ts';
 
 /** The maximum number of secrets to try. Without an envelope ID, many are possible. */
 const MAX_SECRETS = 10;
@@ -16,16 +16,11 @@ export function explainMismatch(
   secrets: readonly string[],
 ): string {
   if (payload.byteLength > MAX_BYTES) return MISMATCH;
-  const given = header.trim().replace(/^sha256=/, '');
   const likely = secrets.slice(0, MAX_SECRETS);
   const isBy = (bytes: string | Uint8Array, by: readonly string[]) =>
-    by.some((secret) => sign(Buffer.from(bytes), secret) === given);
-  if (
-    isBy(
-      payload,
-      likely.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]),
-    )
-  )
+    checkSignature(Buffer.from(bytes), header, by).ok;
+  const misread = likely.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
+  if (isBy(payload, misread))
     return 'the signature was made with this secret, but with a space or line break added or missing';
   if (isBy(Buffer.from(payload).toString().trim(), likely) || (body && isBy(JSON.stringify(body), likely)))
     return 'the body was parsed and serialized again in transit; pass on its raw bytes';

@@ -1,5 +1,6 @@
 import type * as crypto from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type * as explain from '../../../src/webhooks/receive/explain.ts';
 import type * as signature from '../../../src/webhooks/receive/signature.ts';
 
 /*
@@ -9,6 +10,7 @@ import type * as signature from '../../../src/webhooks/receive/signature.ts';
 const compare = vi.fn<typeof crypto.timingSafeEqual>();
 let checkSignature: typeof signature.checkSignature;
 let sign: typeof signature.sign;
+let explainMismatch: typeof explain.explainMismatch;
 
 // Test files share their modules, so these are loaded again for this one.
 beforeAll(async () => {
@@ -18,6 +20,7 @@ beforeAll(async () => {
     timingSafeEqual: compare,
   }));
   ({ checkSignature, sign } = await import('../../../src/webhooks/receive/signature.ts'));
+  ({ explainMismatch } = await import('../../../src/webhooks/receive/explain.ts'));
 });
 afterAll(() => {
   vi.doUnmock('node:crypto');
@@ -37,4 +40,10 @@ it.each([true, false])('accepts a signature only by the constant-time comparison
   compare.mockReturnValue(verdict);
   for (const secret of ['right', 'wrong'])
     expect(checkSignature(body, sign(body, 'right'), [secret]).ok).toBe(verdict);
+});
+
+it('explains a mismatch only by the constant-time comparison', () => {
+  compare.mockReturnValue(false);
+  const reason = explainMismatch(body, null, sign(body, 'right'), ['right']);
+  expect(reason).toContain('does not match');
 });
