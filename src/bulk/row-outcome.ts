@@ -18,7 +18,8 @@ export async function recordOutcome(session: BulkSession, row: number, envelope:
   const isOwn = runOf(envelope) === id;
   const status = envelope.status ?? 'SENT';
   if (status === 'DRAFT' && mode !== 'draft') {
-    if (state.idOf(row) === envelope.id && state.of(row) === 'created') return;
+    const isKnown = state.idOf(row) === envelope.id && state.of(row) === 'created';
+    if (isKnown && !state.isUnchecked(row)) return;
     return session.created(row, envelope.id, requestId, { adopted: !isOwn || undefined });
   }
   if (isOwn) return session.done(row, envelope.id, status, requestId);

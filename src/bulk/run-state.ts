@@ -51,6 +51,7 @@ export class RunState {
         if (entry.adopted) this.#adopted.add(entry.row);
         else this.#adopted.delete(entry.row);
         if (entry.unchecked) this.#unchecked.add(entry.row);
+        else this.#unchecked.delete(entry.row);
         break;
       case 'existing':
         this.#record(entry.row, 'existing', entry.id, entry.status, entry.requestId);

@@ -207,6 +207,20 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
+  it('does not search again for the envelope of a row whose draft it has chosen', async () => {
+    const { service } = runs;
+    const entries: RunEntry[] = [{ type: 'created', row: 1, id: 'env_1', unchecked: true }];
+    const id = await runs.begin(1, 'two-step', { entries });
+    const draft = service.put({ metadata: marks(id, 1) });
+    service.behavior = { send: () => ({ status: 401, code: 'UNAUTHORIZED' }) };
+    expect((await runs.work(id)).notices).toEqual([expect.stringContaining('Waiting a minute')]);
+    service.behavior = {};
+    // Even if another copy of the list doesn't show it yet.
+    draft.listedFrom = service.clock.now() + 1_000;
+    expect((await runs.work(id)).notices).toEqual([]);
+    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1 }]);
+  });
+
   it('sends one draft and cancels the other if a row has two', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [] });

@@ -89,7 +89,7 @@ const others: TemplateRecord[] = ['nda', 'offer', 'old'].map((name) => ({
   roles: ['Signer'],
 }));
 
-export class MemoryObjects implements ObjectWriter {
+class MemoryObjects implements ObjectWriter {
   readonly stored = new Map<string, Uint8Array>();
   private isVisible = (_key: string) => Promise.resolve(true);
   put(key: string, body: Uint8Array): Promise<void> {

@@ -92,8 +92,8 @@ export async function findEarlierRows(
   const found = new Map<number, EarlierRow>();
   const now = client.serviceClock.now();
   for (const id of await runIds(root)) {
-    const run = await keysOf(root, id, newRows, client.baseUrl);
-    if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
+    const run = await keysOf(root, id, newRows, { baseUrl: client.baseUrl, since: now - RETENTION_MS });
+    if (run === undefined || run.matches.length === 0) continue;
     const state = await readRun(root, id);
     const rows = earlierRowsOf(run, state);
     if (rows.length === 0 || !(await canReadEnvelopes(state, client, signal))) continue;
@@ -111,17 +111,17 @@ interface Matches {
   matches: { earlier: number; newRow: NewRow; isSame: boolean }[];
 }
 
-/** Returns the rows of a run that match rows of the file, without reading their outcome. */
+/** Returns the rows of a run that match rows of the file, without reading their outcome. Reads only the head of other runs. */
 async function keysOf(
   root: string,
   id: string,
   newRows: NewRows,
-  baseUrl: string,
+  { baseUrl, since }: { baseUrl: string; since: number },
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
   for await (const entry of rowKeysOf(root, id)) {
     if (entry.type === 'run') {
-      if (entry.baseUrl !== baseUrl) return undefined;
+      if (entry.baseUrl !== baseUrl || entry.at < since) return undefined;
       found = { head: entry, matches: [] };
     } else found?.matches.push(...matchesIn(entry, newRows));
   }

@@ -44,7 +44,7 @@ ${shown.map((one) =>
 }
 
 function contents(key: string, store: Call['store']) {
-  const facts = store.load(key)?.facts;
+  const facts = store.facts(key);
   return html`<Contents>
 <Key>${key}</Key>
 <LastModified>${facts?.modifiedAt.toISOString()}</LastModified>

@@ -7,7 +7,7 @@ import { startMd5 } from '../../kernel/digest.ts';
 import { makePrivateFolder } from '../../kernel/files/files.ts';
 import type { ObjectWriter } from '../model.ts';
 
-/** What S3 tells clients about an object. */
+/** The properties of an object that S3 returns to clients. */
 export interface ObjectFacts {
   size: number;
   /** The ETag without quotation marks: the MD5 of the bytes in hex, if this Node can compute it. */
@@ -66,6 +66,11 @@ export class ObjectStore implements ObjectWriter {
 
   async get(key: string): Promise<Uint8Array | null> {
     return this.load(key)?.body ?? null;
+  }
+
+  /** Returns the facts of an object, or undefined if it doesn't exist. Reads it only if they aren't known yet. */
+  facts(key: string): ObjectFacts | undefined {
+    return this.#facts.get(key) ?? this.load(key)?.facts;
   }
 
   /** Returns an object, or undefined if it doesn't exist. */

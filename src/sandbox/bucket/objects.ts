@@ -11,7 +11,7 @@ export async function putObject({ request, response, store, key }: Call): Promis
       'Streamed uploads are not supported here. Send the body in one piece.',
     );
   await store.put(key, await buffer(request));
-  response.writeHead(200, { etag: `"${store.load(key)?.facts.etag}"` }).end();
+  response.writeHead(200, { etag: `"${store.facts(key)?.etag}"` }).end();
 }
 
 /** Handles GetObject and HeadObject. */

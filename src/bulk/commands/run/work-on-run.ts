@@ -188,7 +188,7 @@ function reportProblems(
   const hint =
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
-      : `To see both envelopes, run \`${command('bulk', 'status', id)}\`. Keep one and cancel the other.`;
+      : `To see both envelopes, run \`${command('bulk', 'status', id, '--all')}\`. Keep one and cancel the other.`;
   throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
 }
 

@@ -15,7 +15,7 @@ const STATUS = {
   INTERNAL_ERROR: 500,
 } as const satisfies Record<ServiceErrorCode | 'INTERNAL_ERROR', ContentfulStatusCode>;
 
-export type ApiErrorCode = keyof typeof STATUS;
+type ApiErrorCode = keyof typeof STATUS;
 
 /** An error of the API, which a handler throws and the client receives as JSON. */
 export class ApiError extends Error {
