@@ -6,7 +6,6 @@ import { untilAborted } from '../../cli/interrupt.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { makeTemporaryFolder } from '../../kernel/files/temporary-folder.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJsonLine } from '../../output/json.ts';
@@ -59,8 +58,6 @@ export default class SandboxStart extends EsignCommand {
         onProblem: (line: string) => terminal.notice(line),
       };
       sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
-      // Called only now, because reading a large state would take twice as long.
-      preferLowMemory();
       const saved = await saveProfile(sandbox, flags.ephemeral);
       await announce(sandbox, saved, terminal);
       await untilAborted(context.interrupt.signal);
