@@ -18,6 +18,8 @@ export interface ReadOptions {
   sheet?: string | undefined;
   /** How the file was read before. Used if neither flag is given and the file itself doesn't show it. */
   before?: { encoding: string; sheet?: string | undefined } | undefined;
+  /** Whether the command has these flags, so that errors can suggest them. Default: true. */
+  hasFlags?: boolean;
 }
 
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
@@ -61,9 +63,9 @@ export async function openTableFile(
   const mark = markOf(start);
   const encoding = mark?.encoding ?? named ?? encodingBefore(start, options);
   if (!encoding.startsWith('utf-16') && wideEncoding(start) !== undefined)
-    throw otherEncoding(name, encoding, start);
+    throw otherEncoding(name, encoding, start, options);
   const { csvRecords, dialectOf, peek } = await import('./csv-records.ts');
-  const { head, all: text } = await peek(textOf(all, name, encoding));
+  const { head, all: text } = await peek(textOf(all, name, encoding, options));
   // A CSV header never starts with a brace or bracket.
   if (/^\s*[{[]/.test(head)) return { format: 'json', encoding, text };
   const dialect = dialectOf(head, options.delimiter);
@@ -126,20 +128,25 @@ async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
   encoding: string,
+  options: ReadOptions,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = await decoderOf(encoding);
   const utf8 = SINGLE_BYTE.test(encoding) ? new Utf8Check() : undefined;
   const breaks = new LineBreaks();
+  const facts = { name, encoding, options };
   let line = 1;
   for await (const chunk of bytes) {
     utf8?.add(chunk);
-    const text = breaks.add(await decode(decoder, chunk, { name, encoding, line }));
+    const text = breaks.add(await decode(decoder, chunk, { ...facts, line }));
     refuseNul(text, name, line);
     line += countOf(text, '\n');
     if (text !== '') yield text;
   }
-  const rest = breaks.add(await decode(decoder, undefined, { name, encoding, line })) + breaks.end();
-  if (utf8?.isUtf8()) throw new UsageError(`${name} is UTF-8 text, not ${encoding}.`, { hint: OMIT });
+  const rest = breaks.add(await decode(decoder, undefined, { ...facts, line })) + breaks.end();
+  if (utf8?.isUtf8())
+    throw new UsageError(`${name} is UTF-8 text, not ${encoding}.`, {
+      hint: options.hasFlags === false ? SAVE : OMIT,
+    });
   if (rest !== '') yield rest;
 }
 
@@ -153,6 +160,7 @@ function refuseNul(text: string, name: string, firstLine: number): void {
 }
 
 const OMIT = 'Omit --encoding. Nothing was sent.';
+const SAVE = 'Save it as "CSV UTF-8" in your spreadsheet program. Nothing was sent.';
 
 /** Detects UTF-8 that is read as a single-byte encoding, which would turn ü into Ã¼. */
 class Utf8Check {
@@ -183,7 +191,7 @@ class Utf8Check {
 async function decode(
   decoder: Decoder,
   chunk: Uint8Array | undefined,
-  { name, encoding, line }: { name: string; encoding: string; line: number },
+  { name, encoding, line, options }: { name: string; encoding: string; line: number; options: ReadOptions },
 ): Promise<string> {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
@@ -198,18 +206,25 @@ async function decode(
       encoding === 'utf-8'
         ? line + countOf(readable.slice(0, Math.max(0, readable.indexOf('\ufffd'))), '\n')
         : line;
-    throw otherEncoding(`${name}:${at}`, what, chunk);
+    throw otherEncoding(`${name}:${at}`, what, chunk, options);
   }
 }
 
-function otherEncoding(where: string, expected: string, bytes: Uint8Array): UsageError {
+function otherEncoding(
+  where: string,
+  expected: string,
+  bytes: Uint8Array,
+  { hasFlags = true }: ReadOptions,
+): UsageError {
   const wide = wideEncoding(bytes);
   if (wide !== undefined)
     return new UsageError(`${where} is not ${expected} text. It is probably ${wide}.`, {
-      hint: `Add --encoding ${wide}. Nothing was sent.`,
+      hint: hasFlags ? `Add --encoding ${wide}. Nothing was sent.` : SAVE,
     });
   return new UsageError(`${where} is not ${expected} text.`, {
-    hint: 'Save it as "CSV UTF-8" in your spreadsheet program, or pass its encoding, such as --encoding windows-1252 for Windows in Western Europe. Nothing was sent.',
+    hint: hasFlags
+      ? 'Save it as "CSV UTF-8" in your spreadsheet program, or pass its encoding, such as --encoding windows-1252 for Windows in Western Europe. Nothing was sent.'
+      : SAVE,
   });
 }
 

@@ -150,6 +150,8 @@ describe('a signers file', () => {
     const refused = await refusal([...NDA, ...signers(ADA), `--${what}-file`, what]);
     expect(refused).toContain(what);
     expect(refused).toContain('UTF-8');
+    // This command doesn't have it.
+    expect(refused).not.toContain('--encoding');
   });
 });
 

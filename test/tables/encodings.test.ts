@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { createMultibyteEncoder } from '@exodus/bytes/multi-byte.js';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
+import { allOf } from '../../src/kernel/streams.ts';
 import { encodingNamed } from '../../src/tables/encodings.ts';
 import { openTableFile } from '../../src/tables/table-file.ts';
 
@@ -85,6 +87,21 @@ describe('a text file', () => {
   it.each(['Иван Петров', '山田太郎'])('is recognized as UTF-16 with the name %s', async (name) => {
     const bytes = Buffer.from(`email,name\nivan@example.com,${name}\n`, 'utf16le');
     await expect(text(bytes, undefined, 64)).rejects.toThrow('It is probably utf-16le.');
+  });
+
+  it.each([
+    ['in another encoding', single('windows-1252', 'name\nJürgen\n'), 'utf-8'],
+    ['in UTF-16', Buffer.from('name\nAda\n', 'utf16le'), 'utf-8'],
+    ['saved again in UTF-8', Buffer.from('name\nZoë\n'), 'windows-1252'],
+  ])('%s is refused without suggesting flags that the command lacks', async (_, bytes, encoding) => {
+    const source = { name: 'f.csv', bytes: Readable.from([bytes]) };
+    const read = async () => {
+      const table = await openTableFile(source, { hasFlags: false, before: { encoding } });
+      if (table.format === 'csv')
+        await allOf(table.records({ problem: () => undefined, warning: () => undefined }));
+    };
+    const hint: unknown = expect.not.stringContaining('--encoding');
+    await expect(read()).rejects.toMatchObject({ message: expect.stringContaining('text') as unknown, hint });
   });
 
   it('must have an existing encoding', async () => {

@@ -124,7 +124,8 @@ async function exportInto(
   const rows = await rowsByCells(runsDir(), id);
   const source = sourceOf(into);
   const before = state.head.source;
-  const file = await openSource(source, { sheetDelimiter: localDelimiter(), before, sent: before.columns });
+  const options = { hasFlags: false, sheetDelimiter: localDelimiter(), before, sent: before.columns };
+  const file = await openSource(source, options);
   const results = await resultsByRow((await statusOfRun(id, context)).lines);
   const unmatched = await writeParts(
     { file, rows, results, name: source.name },

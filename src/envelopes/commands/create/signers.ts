@@ -32,7 +32,7 @@ async function readSignersFile(path: string): Promise<string[]> {
 
 async function readRows(path: string): Promise<unknown[]> {
   const source = { name: path, bytes: streamFile(path, 'signers file') };
-  const table = await openTableFile(source, {});
+  const table = await openTableFile(source, { hasFlags: false });
   if (table.format === 'json') {
     let text = '';
     for await (const piece of table.text) text += piece;
