@@ -25,6 +25,6 @@ export default class TemplatesGet extends EsignCommand {
     const out = terminal.hidingSecrets();
     if (terminal.json) return writeJson(template, out);
     const roles = await rolesOf(client, template, interrupt.signal);
-    await out.out(renderTemplate(template, roles, terminal, flags.all ?? false));
+    await out.out(renderTemplate(template, roles, terminal, flags.all));
   }
 }
