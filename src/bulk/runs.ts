@@ -263,26 +263,6 @@ function unknownRunError(id: string): ServiceError {
   });
 }
 
-/**
- * Ends a run for good: it can't be resumed, so the rows that it has not created never will be. Returns false if the run is not on
- * this machine or has already finished.
- * @throws UsageError when another process is working on it.
- */
-export async function endRun(root: string, id: string, now: number): Promise<boolean> {
-  const state = await readRunIfHere(root, id);
-  if (state === undefined || state.finishedAt !== undefined) return false;
-  const run = await openRun(root, id);
-  try {
-    if (run.state.finishedAt !== undefined) return false;
-    if (run.state.endedAt === undefined) await run.note({ type: 'ended', at: now });
-    // It contains the addresses of all rows, and no row is needed anymore.
-    await rm(run.files.plan, { force: true });
-    return true;
-  } finally {
-    await run.close();
-  }
-}
-
 /** Does work in a folder. @throws UsageError if the folder can't be written. */
 async function usingFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../api/limits.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { completed } from './envelope-list.ts';
+import { completed, readIfExists } from './envelope-list.ts';
 import type { FindOptions } from './index/query.ts';
 import { RunMembers, type SelectedRun } from './run-members.ts';
 import { isUnfiltered, itemFilter, matchesOneSigner, type Selection } from './selection.ts';
@@ -57,6 +57,10 @@ async function itemsOfRun(
   };
   // Not filtered by status, because a replaced envelope may itself be a replacement.
   for await (const item of client.envelopes.list({ signal, isThorough: true })) add(item);
+  // The list may lag behind the journal.
+  const unlisted = [...(run.envelopeIds ?? [])].filter((id) => !candidates.has(id));
+  const readById = (id: string) => readIfExists(client, id, signal);
+  for await (const whole of mapInOrder(unlisted, READ_CONCURRENCY, readById)) if (whole) add(whole);
   const undecided = [...candidates.values()].filter(({ id }) => members.isUndecided(id));
   const read = (item: Envelope) => completed(client, item, signal);
   for await (const whole of mapInOrder(undecided, READ_CONCURRENCY, read))

@@ -16,8 +16,8 @@ import { benchDay } from './watch-day.js';
 const INTERVAL_S = 5;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24, many = 10_000 } = {}) {
-  const day = await benchDay({ envelopes, hours });
+export async function benchWatch({ envelopes = 1_000, seconds = 60, hours, many = 10_000 } = {}) {
+  const day = await benchDay({ hours });
   return [...(await thousand(envelopes, seconds)), ...(await manyRows(many)), day, await delayOfWebhooks()];
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { actWithOutcome } from '../../src/envelopes/write-outcome.ts';
+import { actWithOutcome, sendEnvelope } from '../../src/envelopes/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { ProcessMemory } from '../../src/log/write-memory.ts';
@@ -236,5 +236,17 @@ describe('an action', () => {
   ])('fails if the next try is refused %s', async (_, code, states, reads) => {
     const done = await send([loseReply, refuse(code), loseReply], states);
     expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });
+  });
+
+  it('is not done if the response to a send was lost and the draft was canceled meanwhile', async () => {
+    const canceled = { id: 'env_1', status: 'CANCELLED', sentAt: null };
+    const { client } = await serviceOf(({ method }, response) =>
+      method === 'GET'
+        ? json(response, 200, { data: canceled })
+        : server?.seen.length === 1
+          ? loseReply(response)
+          : refuse('INVALID_STATE')(response),
+    );
+    await expect(sendEnvelope(client, 'env_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 });

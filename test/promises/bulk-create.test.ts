@@ -1,9 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isList, isRecord } from '../../src/kernel/json.ts';
+import { writeLine } from '../../src/journal/line.ts';
+import { lockFile } from '../../src/kernel/files/lock.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
-import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
+import { keyRevokedAfter, listsNothing, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
 
 const home = new Home();
 let relay: Relay;
@@ -310,9 +312,66 @@ describe('a run whose envelopes are canceled', () => {
     expect((await send()).code).toBe(0);
     expect(await relay.emails()).toEqual(once('none', 4));
   });
+
+  it('is not canceled while another process works on it, which would send more rows', async () => {
+    await people('busy', 4);
+    await send('--first', '2');
+    const { id } = await lastRun();
+    const release = await lockFile(home.path('state', 'runs', String(id), 'lock'), Error);
+    // It ends as soon as the envelopes are selected.
+    relay.intervene = ({ path }) => void (path.startsWith('/esign/envelopes') && release());
+    const canceled = await home.run`envelopes cancel --run last --yes --json`;
+    expect(reportedError(canceled)).toMatchObject({ exitCode: 2, run: id });
+    await release();
+    expect(await lastRun()).toMatchObject({ state: 'paused' });
+  });
 });
 
+describe('a list that lags behind a run', () => {
+  it.each([{}, { ESIGN_NO_INDEX: '1' }])(
+    'hides none of its envelopes from send and cancel (%j)',
+    async (env) => {
+      await people('lag', 3);
+      await home.run(argv`bulk create rows.csv --template tmpl_nda --yes`, { env: { ESIGN_NO_INDEX: '1' } });
+      relay.intervene = listsNothing;
+      const sent = await home.run(argv`envelopes send --run last --yes --json`, { env });
+      expect([sent.code, jsonLines(sent.stdout)]).toMatchObject([0, { length: 3 }]);
+      expect(await relay.emails()).toEqual(once('lag', 3));
+      const canceled = await home.run(argv`envelopes cancel --run last --yes --json`, { env });
+      expect([canceled.code, jsonLines(canceled.stdout)]).toMatchObject([0, { length: 3 }]);
+    },
+  );
+});
+
+/** Makes the last run appear to have started, and optionally to have ended, 40 days ago. */
+async function age(ended: boolean): Promise<void> {
+  const { id } = await lastRun();
+  const path = home.path('state', 'runs', String(id), 'journal.jsonl');
+  const then = Date.now() - 40 * 86_400_000;
+  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => {
+    const entry = line === '' ? undefined : parseJson(line);
+    if (!isRecord(entry) || entry.type !== 'run') return line;
+    const { crc: _, ...head } = entry;
+    return writeLine({ ...head, at: then }).trimEnd();
+  });
+  await writeFile(path, lines.join('\n'));
+  if (ended) await utimes(path, then / 1_000, then / 1_000);
+}
+
 describe('a list that is run again', () => {
+  it('skips the rows that a run sent in the last 30 days, whenever that run was started', async () => {
+    await people('old', 3);
+    await send('--first', '1');
+    await age(false);
+    await resume();
+    const second = await send();
+    expect(rowsIn(second.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'EXISTING', 'EXISTING']);
+    expect(await relay.emails()).toEqual(once('old', 3));
+    await age(true);
+    const third = await send();
+    expect(rowsIn(third.stdout).map(({ status }) => status)).toEqual(['SENT', 'SENT', 'SENT']);
+  });
+
   it('sends only the corrected row, and all rows with --again', async () => {
     await people('fix', 3);
     relay.intervene = refuses('fix1@');

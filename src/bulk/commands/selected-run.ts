@@ -38,12 +38,29 @@ export async function runOnThisMachine(id: string, context: Context): Promise<Ru
   return state;
 }
 
-/** Ends a run for good, so that a resume can't send the rest after its envelopes were canceled. */
-export async function endRunNamed(name: string, { session, terminal }: Context): Promise<void> {
-  const { endRun } = await import('../runs.ts');
+/**
+ * Does `work` while no other process can work on a run, which would create envelopes that `work` doesn't know. `work` calls `end` to end
+ * the run for good, so that a resume can't send the rest after its envelopes were canceled.
+ * @throws UsageError when another process is working on the run.
+ */
+export async function whileHolding(
+  name: string,
+  { session, terminal }: Context,
+  work: (end: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { holdRun } = await import('../end-run.ts');
   const id = await namedRun(name);
-  if (await endRun(runsDir(), id, session.clock.now()))
+  const held = await holdRun(runsDir(), id);
+  const end = async () => {
+    if (held === undefined) return;
+    await held.end(session.clock.now());
     terminal.notice(`${id} has ended. Its other rows will not be sent.`);
+  };
+  try {
+    await work(end);
+  } finally {
+    await held?.release();
+  }
 }
 
 /** Uses the profile of the run. @throws UsageError if the run was started at a service other than the current one. */

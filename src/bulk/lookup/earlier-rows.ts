@@ -1,8 +1,10 @@
+import { stat } from 'node:fs/promises';
 import type { Client } from '../../api/client.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { ifExists } from '../../kernel/files/regular-file.ts';
 import type { RequestContent } from '../../log/keys.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
@@ -80,7 +82,7 @@ export class NewRows {
 const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const;
 
 /**
- * Returns the results of the runs of the last 30 days for the rows of a new file, by row. Excludes runs at another base
+ * Returns the results of the runs that sent something in the last 30 days for the rows of a new file, by row. Excludes runs at another base
  * URL, and runs whose envelopes the key can't access.
  */
 export async function findEarlierRows(
@@ -111,7 +113,10 @@ interface Matches {
   matches: { earlier: number; newRow: NewRow; isSame: boolean }[];
 }
 
-/** Returns the rows of a run that match rows of the file, without reading their outcome. Reads only the head of other runs. */
+/**
+ * Returns the rows of a run that match rows of the file, without reading their outcome. Of runs at another base URL, and of those that
+ * have not sent anything for 30 days, reads only the head.
+ */
 async function keysOf(
   root: string,
   id: string,
@@ -121,11 +126,18 @@ async function keysOf(
   let found: Matches | undefined;
   for await (const entry of rowKeysOf(root, id)) {
     if (entry.type === 'run') {
-      if (entry.baseUrl !== baseUrl || entry.at < since) return undefined;
+      if (entry.baseUrl !== baseUrl) return undefined;
+      if (entry.at < since && !(await hasChangedSince(filesOf(root, id).journal, since))) return undefined;
       found = { head: entry, matches: [] };
     } else found?.matches.push(...matchesIn(entry, newRows));
   }
   return found;
+}
+
+/** A run that was started long ago may have been resumed since (`--first`). */
+async function hasChangedSince(journal: string, since: number): Promise<boolean> {
+  const facts = await ifExists(stat(journal));
+  return facts !== undefined && facts.mtimeMs >= since;
 }
 
 type Keys = Extract<RunEntry, { type: 'rows' }>;

@@ -110,6 +110,7 @@ export class EnvelopeIndex {
   async update(wanted: () => readonly IndexedEnvelope[]): Promise<void> {
     const isNew = this.#snapshot.completeness === undefined;
     await this.#paced(isNew, () => this.#findNew());
+    await this.#readUnlisted();
     if (isNew) await removeUnusedIndexes(dirname(this.#path));
     for (let mayList = true; ; ) {
       const undecided = this.#snapshot.undecided(this.#now());
@@ -156,6 +157,16 @@ export class EnvelopeIndex {
     await this.#readNewLines();
   }
 
+  /** Reads the envelopes of a run that only its journal knows, because the list lags behind it. */
+  async #readUnlisted(): Promise<void> {
+    const ids = [...(this.#selection.run?.envelopeIds ?? [])].filter((id) => !this.#snapshot.known.has(id));
+    if (ids.length === 0) return;
+    await this.#paced(ids.length > MANY, () =>
+      this.#readEach(ids.map((id) => ({ id, checksum: undefined }))),
+    );
+    await this.#readNewLines();
+  }
+
   #take(items: readonly Envelope[], total: number | undefined): void {
     for (const item of items) {
       const isWhole = isWholeItem(item);
@@ -183,9 +194,9 @@ export class EnvelopeIndex {
       this.#take([item], this.#snapshot.known.size);
   }
 
-  async #readEach(outdated: readonly IndexedEnvelope[]): Promise<void> {
+  async #readEach(outdated: readonly { id: string; checksum: number | undefined }[]): Promise<void> {
     let done = 0;
-    const read = async (one: IndexedEnvelope) => {
+    const read = async (one: (typeof outdated)[number]) => {
       this.#writer.note(one.id, one.checksum);
       const envelope = await this.#current(one.id);
       if (envelope) this.#fresh.set(one.id, this.#writer.envelope(envelope, true));

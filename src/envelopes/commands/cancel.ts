@@ -1,8 +1,10 @@
+import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Envelope } from '../../api/schemas.ts';
-import { endRunNamed } from '../../bulk/commands/selected-run.ts';
+import { whileHolding } from '../../bulk/commands/selected-run.ts';
 import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
+import type { Context } from '../../session/context.ts';
 import { notToCancel } from '../left-out.ts';
 import { cancelAction } from '../plan-writes.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';
@@ -21,6 +23,8 @@ export const cancelFlags = {
   'dry-run': dryRunFlag,
 };
 
+type CancelFlags = InferredFlags<typeof cancelFlags>;
+
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that are not finished yet.';
   static override examples = [
@@ -35,15 +39,27 @@ export default class EnvelopesCancel extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(EnvelopesCancel);
-    const { reason, run, 'even-if-declined': evenIfDeclined } = flags;
-    const leaveOut = (envelopes: readonly Envelope[]) => notToCancel(envelopes, evenIfDeclined);
-    const targets = await readNamedOrSelected(argv.map(String), flags, { leaveOut }, context);
-    const action = cancelAction(await actionContext(context), { reason, evenIfDeclined });
-    const plans = await planEach(action, targets);
-    if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
-    const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
-    // Otherwise, a resume would send the rest of the run.
-    if (run !== undefined) await endRunNamed(run, context);
-    await executePlans(action, confirmed, targets, context);
+    const ids = argv.map(String);
+    const { run } = flags;
+    if (run === undefined || ids.length > 0 || flags['dry-run']) return cancelFromFlags(ids, flags, context);
+    await whileHolding(run, context, (endRun) => cancelFromFlags(ids, flags, context, endRun));
   }
+}
+
+/** `endRun` is called when the cancellation is confirmed. */
+async function cancelFromFlags(
+  ids: readonly string[],
+  flags: CancelFlags,
+  context: Context,
+  endRun?: () => Promise<void>,
+): Promise<void> {
+  const { reason, 'even-if-declined': evenIfDeclined } = flags;
+  const leaveOut = (envelopes: readonly Envelope[]) => notToCancel(envelopes, evenIfDeclined);
+  const targets = await readNamedOrSelected(ids, flags, { leaveOut }, context);
+  const action = cancelAction(await actionContext(context), { reason, evenIfDeclined });
+  const plans = await planEach(action, targets);
+  if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);
+  const confirmed = await confirmPlans(action, plans, { ...targets, ...flags }, context);
+  await endRun?.();
+  await executePlans(action, confirmed, targets, context);
 }
