@@ -135,7 +135,7 @@ const CONTINUATION = ` ${LINE_CONTINUATION}`;
 export function exampleLines(command: string, width: number): string {
   if (command.length <= width) return command;
   const pieces = piecesOf(command);
-  const pipe = pieces.lastIndexOf('|') + 1;
+  const pipe = pieces.findLastIndex((piece) => piece.endsWith(' |')) + 1;
   const start = wrappedPieces(pieces.slice(0, pipe), width);
   const rest = wrappedPieces(pieces.slice(pipe), pipe > 0 ? width - INDENT.length : width);
   return pipe > 0 ? `${start}\n${INDENT}${rest}` : rest;
@@ -155,13 +155,13 @@ function wrappedPieces(pieces: readonly string[], width: number): string {
   return [...lines, line].join(`${CONTINUATION}\n`);
 }
 
-/** Splits a command into words, keeping each flag and its value together. */
+/** Splits a command into words, keeping together each flag and its value, and a pipe and the word before it. */
 function piecesOf(command: string): string[] {
   const pieces: string[] = [];
   for (const word of command.match(WORD) ?? []) {
     const last = pieces.at(-1);
     const isValue = last !== undefined && /^--?\w[\w-]*$/.test(last) && !/^[-|]/.test(word);
-    if (isValue) pieces[pieces.length - 1] = `${last} ${word}`;
+    if (isValue || (last !== undefined && word === '|')) pieces[pieces.length - 1] = `${last} ${word}`;
     else pieces.push(word);
   }
   return pieces;

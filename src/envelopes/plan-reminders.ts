@@ -202,9 +202,9 @@ function recently(
   if (steps !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
     const at = times.lastOf(id, idOf(signer))?.at ?? now;
-    return `${addressOf(signer)} (${durationInWords(Math.max(0, now - at))} ago)`;
+    return `${addressOf(signer)}, ${durationInWords(Math.max(0, now - at))} ago`;
   });
-  const text = `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`;
+  const text = `The signers of ${id} were reminded within the last ${durationInWords(gapMs)}: ${last.join('; ')}.`;
   const hint = 'Nothing was sent. To send another reminder, use a shorter --min-gap.';
   return { kind: 'skip', reason: new NothingToDoError('REMINDED_RECENTLY', text, { hint }) };
 }

@@ -123,14 +123,14 @@ describe('a create', () => {
       response.setHeader('date', new Date(NOW).toUTCString());
       const isListed = clock.slept.length > 2;
       const item = { id: 'env_1', createdAt: at(NOW), metadata: mine };
-      losing(isListed ? [item] : [])(request, response, number);
+      return losing(isListed ? [item] : [])(request, response, number);
     };
     const { client, clock } = await serviceOf(lagging);
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
     await server?.close();
     const without = await serviceOf((request, response, number) => {
       if (number === 1) without.clock.time -= 180 * MINUTE;
-      losing([])(request, response, number);
+      return losing([])(request, response, number);
     });
     expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
     expect(without.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(MINUTE);

@@ -130,7 +130,7 @@ const COLUMNS: readonly TableColumn<RosterLine>[] = [
   { key: 'name' },
   { key: 'role' },
   { key: 'state', fixed: true },
-  { key: 'envelopeId', header: 'ENVELOPE' },
+  { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
   { key: 'signedAt', header: 'SIGNED' },
 ];
 

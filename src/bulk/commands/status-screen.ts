@@ -63,7 +63,7 @@ function continuation({ summary, state }: { summary: RunSummary; state: RunState
   const counts = [
     `${grouped(summary.done)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
     ...(drafts > 0 ? [counted(drafts, 'draft')] : []),
-    `${grouped(state.count('pending'))} not begun`,
+    `${grouped(state.count('pending'))} not started`,
   ].join(', ');
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
   return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
@@ -91,8 +91,9 @@ export class Totals {
       const count = counts.get(state);
       return count === undefined ? [] : [terminal.style(COLORS[state], `${grouped(count)} ${state}`)];
     });
-    if (corrected > 0) parts.push(`${grouped(corrected)} corrected`);
-    return parts.length === 0 ? '' : `${indented(parts.join(', '), 0, terminal)}\n`;
+    if (parts.length === 0) return '';
+    const correction = corrected > 0 ? `; ${counted(corrected, 'row')} corrected` : '';
+    return `${indented(`${parts.join(', ')}${correction}`, 0, terminal)}\n`;
   }
 }
 

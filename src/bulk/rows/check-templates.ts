@@ -42,7 +42,7 @@ async function findTemplate(
     const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
     report.problems.add({
       line: use.line,
-      column: '',
+      column: use.column,
       text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` lists all templates`,
     });
     return undefined;

@@ -16,6 +16,7 @@ export interface Seal {
   sealedBytes: number | null;
   /** The number of bytes after it. */
   addedBytes: number | null;
+  /** Null without a readable seal, or if the certificate has no name. */
   subject: string | null;
   issuer: string | null;
   /** The SHA-256 of the signer's certificate, in hex. */
@@ -196,7 +197,7 @@ function indexOrEnd(text: string, word: string): number {
   return index < 0 ? text.length : index;
 }
 
-/** Returns a name on one line. X509Certificate writes it on several lines. */
-function oneLine(name: string): string {
-  return name.split('\n').join(', ');
+/** Returns a name on one line, or null if it is empty. X509Certificate writes it on several lines, and undefined for an empty one. */
+function oneLine(name: string | undefined): string | null {
+  return name?.split('\n').join(', ') ?? null;
 }

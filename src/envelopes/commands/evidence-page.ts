@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import { counted } from '../../kernel/duration.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { exactTime } from '../../output/time.ts';
@@ -103,7 +104,7 @@ function signatureOf(signer: Signer): string {
 
 function proofOf(documents: readonly EvidenceDocument[]): string {
   const sealed = documents.filter(({ what }) => what !== null && SEALED.includes(what));
-  const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
+  const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? null)))].join('; ');
   return `The signed document and the certificate were sealed by ${names}. Nothing was changed or added afterwards.`;
 }
 
@@ -189,7 +190,7 @@ function sealWords({ state, coverage, sealedBytes, addedBytes, reason }: JudgedS
   if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
   const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;
   if (coverage !== 'extended') return is;
-  return `the first ${sealedBytes} bytes are ${is}; ${addedBytes} bytes were added later and are not covered`;
+  return `the first ${sealedBytes} bytes are ${is}; added later and not covered: ${counted(addedBytes ?? 0, 'byte')}`;
 }
 
 const SOURCES: Readonly<Record<TimelineEntry['source'], string>> = {

@@ -5,7 +5,7 @@ import { selfContainedPage } from '../../pages/layout.ts';
 import { facts } from '../../pages/pieces.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
-import { ATTENTION_TITLES, type AttentionWithCommands } from './report-attention.ts';
+import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 import { figurePairs, type ReportContent } from './report-text.ts';
 
@@ -43,10 +43,10 @@ ${heads.length > 0 && html`<thead><tr>${heads.map((head) => html`<th scope="col"
 }
 
 function attentionTable(kinds: AttentionWithCommands): Content {
-  const found = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0);
-  const rows = found.map(([kind, title]) => {
+  const found = ATTENTION_KINDS.filter(([kind]) => kinds[kind].count > 0);
+  const rows = found.map(([kind, countText]) => {
     const { count, next } = kinds[kind];
-    return [`${grouped(count)} ${title}`, html`<code>${next}</code>`];
+    return [countText(count), html`<code>${next}</code>`];
   });
   return tableSection('Needs attention', [], rows);
 }

@@ -81,7 +81,7 @@ function mailList(now: number): ListView<ListedMail> {
       { key: 'kind' },
       { key: 'to' },
       { key: 'subject' },
-      { key: 'envelopeId', header: 'ENVELOPE' },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
       { key: 'link', fixed: true },
     ],
   };

@@ -66,6 +66,15 @@ export function forwardLine(
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
 }
 
+/** Renders a delivery that a command has sent, which has no other line. */
+export function sentDeliveryLine(result: ForwardResult, terminal: Terminal, json: boolean): string {
+  if (json || !terminal.outIsTty) return forwardLine(result, terminal, json);
+  const { id, error, event, envelopeId } = result;
+  const mark = error === null ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  const name = `${event ?? 'unknown event'}  ${envelopeId ?? id}`;
+  return `${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcomeOf(result)))}\n`;
+}
+
 /** Describes an outcome: `responded with 500, attempt 3, next in 15 s` */
 function outcomeOf({ attempt, status, ms, error, nextMs }: ForwardResult): string {
   const what = error === null ? `${status ?? ''} in ${ms} ms` : connectionReason(error);

@@ -38,6 +38,10 @@ export async function compose(input: ComposeInput, context: Context): Promise<En
   const sent = sentRoles(template);
   const roles = sent.length > 0 ? sent : rolesIn(recent, template.id);
   const { signers: named, signingOrder } = input.envelope;
+  if (named.length === 0)
+    context.terminal.err(
+      "Type each signer's address, or name and address: Ada Lovelace <ada@example.com>\n\n",
+    );
   const signers = named.length > 0 ? named : await askSigners(roles, lastSigners(recent));
   const isOrdered = signingOrder !== undefined || signers.some(({ order }) => order !== undefined);
   const order = isOrdered || signers.length < 2 ? numbered(signers, signingOrder) : await askOrder(signers);

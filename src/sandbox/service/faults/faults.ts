@@ -67,6 +67,8 @@ const settingsSchema = z.strictObject({
     .optional(),
 }) satisfies z.ZodType<SandboxFaults>;
 
+const FAULT_NAMES = Object.keys(settingsSchema.shape).filter((name) => name !== 'seed');
+
 export type FaultSettings = z.input<typeof settingsSchema>;
 type WebhookFaults = NonNullable<FaultSettings['webhooks']>;
 
@@ -100,7 +102,7 @@ export class Faults {
     if ('details' in result) {
       const [[path, messages] = ['', []]] = Object.entries(result.details);
       throw new UsageError(`The fault ${path} is not valid: ${messages.join('; ')}.`, {
-        hint: 'A fault looks like {"lostReply":{"rate":0.2,"match":"POST /esign/envelopes"}}.',
+        hint: `The faults are ${FAULT_NAMES.join(', ')}. Example: {"lostReply":{"rate":0.2,"match":"POST /esign/envelopes"}}`,
       });
     }
     this.#atStart = result.data;
