@@ -219,7 +219,8 @@ async function searchAfterLoss(
         searchError = error;
         return undefined;
       });
-    const msLeft = () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt);
+    // If the clock was set back since, no time has elapsed.
+    const msLeft = () => MAX_LIST_LAG_MS - Math.max(0, client.clock.now() - lostAt);
     return {
       found: await repeatUntilListed(client, look, { msLeft, searching, signal: deadline.signal }),
       searchError,

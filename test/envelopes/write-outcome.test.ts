@@ -117,6 +117,25 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(last);
   });
 
+  it('is found within a minute if the clock is set back by hours meanwhile', async () => {
+    const lagging: ResponseOutcome = (request, response, number) => {
+      if (number === 1) clock.time -= 180 * MINUTE;
+      response.setHeader('date', new Date(NOW).toUTCString());
+      const isListed = clock.slept.length > 2;
+      const item = { id: 'env_1', createdAt: at(NOW), metadata: mine };
+      return losing(isListed ? [item] : [])(request, response, number);
+    };
+    const { client, clock } = await serviceOf(lagging);
+    expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
+    await server?.close();
+    const without = await serviceOf((request, response, number) => {
+      if (number === 1) without.clock.time -= 180 * MINUTE;
+      return losing([])(request, response, number);
+    });
+    expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
+    expect(without.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(MINUTE);
+  });
+
   it('is found if the clocks differ by minutes, without reading a long list to its end', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => ({
       id: `env_${i}`,

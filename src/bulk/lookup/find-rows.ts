@@ -74,7 +74,10 @@ async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
 
 const POLL_MS = 1_000;
 
-/** Waits until the list must show what was requested under these IDs. Another process may still get its response. */
+/**
+ * Waits until the list must show what was requested under these IDs. Another process may still get its response. The pauses count, so
+ * that a clock that was set back doesn't matter.
+ */
 async function waitForResponses(
   session: BulkSession,
   { writes, msLeft }: { writes: readonly LoggedWrite[]; msLeft: number },
@@ -82,8 +85,11 @@ async function waitForResponses(
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose responses were lost.');
   const keys = writes.map(({ intent }) => intent.key ?? '');
-  for (let left = msLeft; left > 0; left = (await pendingWrites(session, keys)).msLeft)
-    await client.clock.sleep(Math.min(POLL_MS, left), session.signal);
+  for (let left = msLeft; left > 0; left = Math.min(left, (await pendingWrites(session, keys)).msLeft)) {
+    const pause = Math.min(POLL_MS, left);
+    await client.clock.sleep(pause, session.signal);
+    left -= pause;
+  }
 }
 
 /** Returns the writes from this machine with these keys whose response is missing, and how long the list may lack their results (ms). */

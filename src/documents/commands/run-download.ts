@@ -88,7 +88,7 @@ export async function downloadAll(
   context: Context,
   { naming, tag = {} }: DownloadAllOptions = {},
 ): Promise<void> {
-  refuseOutput(targets, flags);
+  refuseOutput(targets, flags, context.terminal);
   const [only] = targets;
   if (flags.output === '-' && only) return toStdout(only, flags, context);
   const progress = {
@@ -120,11 +120,20 @@ export async function downloadAll(
   if (seen.problems > 0) throw invalidSealsError(seen.problems, targets.length);
 }
 
-/** @throws UsageError if --output isn't the name of a single file. */
-function refuseOutput(targets: readonly FileTarget[], { output }: DownloadFlagValues): void {
+/** @throws UsageError if --output isn't the name of a single file, or if stdout is a terminal, on which a file could act. */
+function refuseOutput(
+  targets: readonly FileTarget[],
+  { output }: DownloadFlagValues,
+  { outIsTty }: CommandTerminal,
+): void {
   if (output !== undefined && targets.length > 1) {
     throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
       hint: 'Use --dir, or a single kind with --what.',
+    });
+  }
+  if (output === '-' && outIsTty) {
+    throw new UsageError('Documents are not printed on a terminal.', {
+      hint: 'Redirect stdout to a file or a pipe, or use --output FILE.',
     });
   }
   if (output?.endsWith('/')) {
