@@ -26,7 +26,7 @@ export interface Selection {
 }
 
 /** Whether an envelope meets a condition; undefined if the item of a list lacks the field that would show it. */
-export type Answer = boolean | undefined;
+export type MatchAnswer = boolean | undefined;
 
 /** Returns a filter for whole envelopes. */
 export function selectionFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
@@ -35,22 +35,22 @@ export function selectionFilter(selection: Selection, now: number): (envelope: E
 }
 
 /** Returns a filter for items of a list. */
-export function itemFilter(selection: Selection, now: number): (item: Envelope) => Answer {
+export function itemFilter(selection: Selection, now: number): (item: Envelope) => MatchAnswer {
   const conditions = [...stateConditions(selection, now), ...contentConditions(selection)];
   return (item) => allOf(conditions, item);
 }
 
 /** Returns a filter by what never changes: template, signers, words, and metadata. */
-export function contentFilter(selection: Selection): (item: Envelope) => Answer {
+export function contentFilter(selection: Selection): (item: Envelope) => MatchAnswer {
   const conditions = contentConditions(selection);
   return (item) => allOf(conditions, item);
 }
 
-type Condition = (item: Envelope) => Answer;
+type Condition = (item: Envelope) => MatchAnswer;
 
 /** Returns false if one condition is certainly not met, true if all are met, and otherwise undefined. */
-function allOf(conditions: readonly Condition[], item: Envelope): Answer {
-  let all: Answer = true;
+function allOf(conditions: readonly Condition[], item: Envelope): MatchAnswer {
+  let all: MatchAnswer = true;
   for (const condition of conditions) {
     const answer = condition(item);
     if (answer === false) return false;
@@ -75,7 +75,7 @@ function stateConditions(selection: Selection, now: number): Condition[] {
   return conditions;
 }
 
-function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): Answer {
+function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): MatchAnswer {
   return time ? test(timeOf(time)) : undefined;
 }
 

@@ -15,7 +15,7 @@ import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodySchemas, checked, oneOf } from './service/base/validation.ts';
+import { bodySchemas, oneOf, validate } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -179,7 +179,7 @@ const filters = {
  * @throws UsageError naming the method and each wrong field.
  */
 function readArgument<T>(method: string, schema: z.ZodType<T>, given: unknown = {}): T {
-  const result = checked(schema, given);
+  const result = validate(schema, given);
   if ('data' in result) return result.data;
   throw new UsageError(withDetails(`The argument of ${method} is not valid`, result.details));
 }

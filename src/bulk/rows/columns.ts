@@ -80,7 +80,7 @@ export function columnOf(cell: string): SheetColumn | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
-  const word = wordOf(cell);
+  const word = comparableName(cell);
   if (word === '' || word.startsWith(RESULT_PREFIX)) return { name, path: [] };
   const plain = ownValue(PLAIN, word);
   if (plain !== undefined) return { name, path: [plain] };
@@ -91,7 +91,7 @@ export function columnOf(cell: string): SheetColumn | undefined {
 }
 
 /** Returns a column name in the form used for comparison. */
-export function wordOf(cell: string): string {
+export function comparableName(cell: string): string {
   return cell
     .trim()
     .toLowerCase()
@@ -102,7 +102,7 @@ export function wordOf(cell: string): string {
 function intendedName(name: string): string | undefined {
   const number = /^signer_?(\d+)/i.exec(name)?.[1] ?? '1';
   const known = COLUMN_NAMES.map((one) => one.replace('signer1_', `signer${number}_`));
-  return known.find((one) => isTypo(wordOf(name), one));
+  return known.find((one) => isTypo(comparableName(name), one));
 }
 
 /** Keeps the first of several columns with the same meaning. */

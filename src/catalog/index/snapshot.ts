@@ -5,7 +5,7 @@ import { ownValue as memberOf } from '../../kernel/json.ts';
 import { foldText } from '../../kernel/text/words.ts';
 import { type EnvelopeStatus, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { RunMembers } from '../run-members.ts';
-import { type Answer, contentFilter, matchesOneSigner, type Selection } from '../selection.ts';
+import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
 import {
   type Completeness,
   type EntryHead,
@@ -24,7 +24,7 @@ export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   start: number;
   end: number;
   /** Whether it meets the conditions that never change; undefined if only a GET can show it. */
-  matches: Answer;
+  matches: MatchAnswer;
   /** In ms; NaN unless it matters. */
   expires: number;
   /** One signer matches every word of the search. */

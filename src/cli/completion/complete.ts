@@ -26,7 +26,7 @@ export interface Completion {
 }
 
 /** Functions that look up variable values. They are called only when needed. */
-export interface Lookup {
+export interface CompletionSources {
   profiles(): CompletionCandidate[];
   recent(kind: RecentKind, line: CompletionLine): Recent[];
 }
@@ -48,14 +48,19 @@ export function complete(
   tree: CommandTree,
   words: readonly string[],
   current: string,
-  lookup: Lookup,
+  lookup: CompletionSources,
 ): Completion {
   const line = readLine(tree, words);
   const { candidates, paths } = atCursor(tree, line, current, lookup);
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
 }
 
-function atCursor(tree: CommandTree, line: CompletionLine, current: string, lookup: Lookup): Completion {
+function atCursor(
+  tree: CommandTree,
+  line: CompletionLine,
+  current: string,
+  lookup: CompletionSources,
+): Completion {
   if (line.pending) return flagValues(line.pending, line, current, lookup);
   if (!line.flagsEnded && current.startsWith('-')) {
     const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
@@ -95,7 +100,12 @@ function flagNames(line: CompletionLine): CompletionCandidate[] {
   return [...names, { value: '--help', description: 'show help' }];
 }
 
-function flagValues(flag: FlagFacts, line: CompletionLine, current: string, lookup: Lookup): Completion {
+function flagValues(
+  flag: FlagFacts,
+  line: CompletionLine,
+  current: string,
+  lookup: CompletionSources,
+): Completion {
   const list = ownValue(LISTS, flag.name);
   if (list) return { candidates: listItems(list, current), paths: 'none' };
   if (flag.options) return completeWords(flag.options);
@@ -117,7 +127,7 @@ function listItems(known: readonly string[], current: string): CompletionCandida
   );
 }
 
-function argValues(line: CompletionLine, lookup: Lookup): Completion {
+function argValues(line: CompletionLine, lookup: CompletionSources): Completion {
   const declared = Object.values(line.command?.args ?? {});
   const arg = declared[line.args.length] ?? (line.command?.strict === false ? declared.at(-1) : undefined);
   if (arg === undefined) return NOTHING;
@@ -127,7 +137,7 @@ function argValues(line: CompletionLine, lookup: Lookup): Completion {
 }
 
 /** Returns the values that an argument accepts, by its topic and name. */
-function namedValues(line: CompletionLine, name: string, lookup: Lookup): Completion {
+function namedValues(line: CompletionLine, name: string, lookup: CompletionSources): Completion {
   const [topic = ''] = line.path.split(':');
   if (topic === 'profiles' && line.path !== 'profiles:add')
     return { candidates: lookup.profiles(), paths: 'none' };
@@ -145,7 +155,7 @@ const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
   'sandbox:sign': isInFlight,
 };
 
-function completeRecents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Completion {
+function completeRecents(kind: RecentKind, line: CompletionLine, lookup: CompletionSources): Completion {
   const fits = kind === 'envelopes' ? ownValue(FITTING, line.path) : undefined;
   const found = lookup
     .recent(kind, line)

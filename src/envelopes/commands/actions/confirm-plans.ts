@@ -1,4 +1,4 @@
-import { canAsk, confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { canAsk, peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
@@ -40,7 +40,8 @@ export async function confirmPlans(
     if (!terminal.json) showPlans(plans, context);
     const question = await questionAbout(whatIsDone(action, planned), context);
     if (clearance.asksName) terminal.notice(question);
-    else await confirmed(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
+    else
+      await requireConfirmation(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
   }
   await clearance.confirm();
   return isAsked ? [...plans] : plans.map((plan) => planWithoutAsking(plan, asking.yes, context));

@@ -57,7 +57,7 @@ const LABEL = 8;
 const MESSAGE_LINES = 5;
 
 /** Returns the account in words: profile and host, or the sandbox. */
-export async function accountOf(session: Pick<Session, 'settings'>): Promise<string> {
+export async function accountText(session: Pick<Session, 'settings'>): Promise<string> {
   return accountInWords(await session.settings());
 }
 

@@ -9,7 +9,7 @@ import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../completeness.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import { lastSigners, numberTurns, readRecentEnvelopes, rolesIn } from '../../signer-suggestions.ts';
-import { accountOf, renderComposition } from './created-text.ts';
+import { accountText, renderComposition } from './created-text.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
@@ -102,7 +102,7 @@ async function confirm(
   { dryRun }: PromptInput,
   { session, terminal }: Context,
 ): Promise<EnvelopeInput> {
-  const account = await accountOf(session);
+  const account = await accountText(session);
   const redact = (text: string) => terminal.redactor.redact(text);
   const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   terminal.err(renderComposition({ envelope, template, account, warnings }, view));

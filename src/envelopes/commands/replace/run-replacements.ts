@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
@@ -85,7 +85,11 @@ export async function replaceEnvelope(
     const redact = (text: string) => terminal.redactor.redact(text);
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was created, canceled, or sent';
-    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
+    await requireConfirmation(
+      await questionAbout(whatIsDone(plan), context),
+      { yes: false, otherwise },
+      context,
+    );
   }
   await clearance.confirm();
   return carryOutPlan(planned, context);

@@ -171,13 +171,13 @@ export function parseMailQuery(query: Record<string, string>): z.output<typeof m
 
 /** Returns the validated value. Throws VALIDATION_ERROR with the message and the problems. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
-  const result = checked(schema, value);
+  const result = validate(schema, value);
   if ('details' in result) throw invalidBody(result.details, message);
   return result.data;
 }
 
 /** Returns the validated value, or the problems by dotted field name. */
-export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
+export function validate<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
   const result = schema.safeParse(value);
   if (result.success) return { data: result.data };
   const details = new Map<string, string[]>();

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, type DocumentKind, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import type { SandboxFaults } from '../../embed-options.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
-import { checked, parse } from '../base/validation.ts';
+import { parse, validate } from '../base/validation.ts';
 
 const chance = {
   rate: z.number().min(0).max(1).optional(),
@@ -98,7 +98,7 @@ export class Faults {
 
   /** Throws a UsageError that names the invalid setting. */
   constructor(wanted: unknown = {}) {
-    const result = checked(settingsSchema, wanted);
+    const result = validate(settingsSchema, wanted);
     if ('details' in result) {
       const [[path, messages] = ['', []]] = Object.entries(result.details);
       throw new UsageError(`The fault ${path} is not valid: ${messages.join('; ')}.`, {
