@@ -1,6 +1,6 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
-import { entryOf } from '../kernel/json.ts';
+import { ownValue } from '../kernel/json.ts';
 import { LINE_CONTINUATION } from '../kernel/text/shell-words.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { HELP_TOPICS, SHARED_GROUPS, sharedFlagsLine } from './help-topics.ts';
@@ -113,7 +113,7 @@ export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
   override async showHelp(words: string[]): Promise<void> {
-    const page = entryOf(HELP_TOPICS, words.find((word) => !word.startsWith('-')) ?? '');
+    const page = ownValue(HELP_TOPICS, words.find((word) => !word.startsWith('-')) ?? '');
     if (page === undefined) return super.showHelp(words);
     // `find` has all the flags that commands share.
     const find = this.config.findCommand('find', { must: true });

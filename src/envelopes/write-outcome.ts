@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import type { Once } from '../api/once.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
@@ -177,7 +177,7 @@ export async function remindEnvelope(
   client: Client,
   id: string,
   signer?: string,
-  { signal, once }: { signal?: AbortSignal | undefined; once?: Once | undefined } = {},
+  { signal, once }: { signal?: AbortSignal | undefined; once?: WriteIdentity | undefined } = {},
 ): Promise<ActionResult> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {

@@ -25,8 +25,8 @@ import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { localDelimiter } from './bulk-flags.ts';
 import { resultList } from './row-text.ts';
-import { partWriter, sourceOf } from './rows-file.ts';
-import { namedRun } from './selected-run.ts';
+import { bufferedWriter, sourceOf } from './rows-file.ts';
+import { resolveRunId } from './selected-run.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {
@@ -51,7 +51,7 @@ export default class BulkExport extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkExport);
-    const id = await namedRun(args.run);
+    const id = await resolveRunId(args.run);
     const { into, failed, output } = flags;
     const out = outputOf(output, context.terminal);
     if (into !== undefined) await exportInto({ failed, id, into, out }, context);
@@ -154,7 +154,7 @@ async function writeParts(
   { terminal }: Context,
 ): Promise<number> {
   const { file, rows, results, name } = parts;
-  const writer = partWriter(out.terminal);
+  const writer = bufferedWriter(out.terminal);
   let unmatched = 0;
   for await (const part of file.parts) {
     if ('header' in part) {

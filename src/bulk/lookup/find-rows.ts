@@ -12,7 +12,7 @@ import { readPlan } from '../plan-run.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createRow } from '../row-work.ts';
 import type { BulkSession } from '../run-session.ts';
-import { type RunSurvey, type SurveyTarget, survey } from './survey.ts';
+import { type RunSurvey, type SurveyTarget, surveyRun } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
 export const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
@@ -64,7 +64,7 @@ export function readList(
 ): Promise<RunSurvey> {
   const { state } = session.run;
   const own = { runId: state.head.id, own: state.ownEnvelopes() };
-  return survey(session.options.client, { ...own, ...target }, session.signal);
+  return surveyRun(session.options.client, { ...own, ...target }, session.signal);
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {

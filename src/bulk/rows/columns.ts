@@ -1,4 +1,4 @@
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { isTypo } from '../../kernel/text/nearest.ts';
 import type { TableFinding } from '../../tables/record.ts';
 
@@ -82,10 +82,10 @@ export function columnOf(cell: string): SheetColumn | undefined {
   if (meta) return { name, path: ['metadata', meta] };
   const word = wordOf(cell);
   if (word === '' || word.startsWith(RESULT_PREFIX)) return { name, path: [] };
-  const plain = entryOf(PLAIN, word);
+  const plain = ownValue(PLAIN, word);
   if (plain !== undefined) return { name, path: [plain] };
   const [, number = '1', part = word] = NUMBERED.exec(word) ?? [];
-  const field = entryOf(ALIASES, part) ?? part;
+  const field = ownValue(ALIASES, part) ?? part;
   if (Number(number) === 0 || !SIGNER_FIELDS.includes(field)) return undefined;
   return { name, path: ['signers', String(Number(number) - 1), field] };
 }

@@ -1,4 +1,4 @@
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { isTypo, nearest } from '../../kernel/text/nearest.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
@@ -29,12 +29,12 @@ export function resolveAliases(
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...resolveAliases(argv.slice(1), { commands }), '--help'];
-  const alias = entryOf(HIDDEN_ALIASES, first);
+  const alias = ownValue(HIDDEN_ALIASES, first);
   if (alias !== undefined) return [...alias, ...argv.slice(1)];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
   // Topics are plural, but the singular is accepted, too.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
-  const ours = entryOf(VERBS, second);
+  const ours = ownValue(VERBS, second);
   const isKnownVerb = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
   if (ours !== undefined && !isKnownVerb(second) && isKnownVerb(ours)) return [topic, ours, ...rest];
   return topic === first ? [...argv] : [topic, ...argv.slice(1)];

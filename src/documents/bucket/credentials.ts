@@ -46,7 +46,7 @@ export async function reasonOfProvider(
 const LONGEST_OUTPUT = 200;
 
 /** Returns the cause of missing credentials by the message of their provider. */
-export function withoutCredentials(message: string): Cause {
+export function missingCredentialsCause(message: string): Cause {
   const profile = process.env.AWS_PROFILE;
   const code = 'STORAGE_CREDENTIALS';
   if (!profile && !/expired|aws sso login|refresh/i.test(message))

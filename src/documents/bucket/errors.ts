@@ -1,14 +1,14 @@
 import { codeOf, messageOf, StorageError, UsageError } from '../../kernel/errors.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { type Cause, EXPIRED, withoutCredentials } from './credentials.ts';
+import { type Cause, EXPIRED, missingCredentialsCause } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
 
 /** The operation that failed, and its target. */
-export interface Where {
+export interface FailedOperation {
   bucket: string;
   key: string;
   endpoint: string | undefined;
@@ -138,7 +138,7 @@ export function notFromS3(message: string): StorageError {
 }
 
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
-export function storageError(error: unknown, where: Where): StorageError | UsageError {
+export function storageError(error: unknown, where: FailedOperation): StorageError | UsageError {
   // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
   const cause = causeOf(error, where);
@@ -163,18 +163,18 @@ function envelopeHint(id: string): string {
   return `This is an envelope's ID, not a storage key. To download the envelope's documents, run \`${download}\`.`;
 }
 
-function causeOf(error: unknown, where: Where): Cause {
+function causeOf(error: unknown, where: FailedOperation): Cause {
   if (error instanceof BucketError)
     return (
       otherRegion(error) ??
       (/request has expired/i.test(error.message) ? CLOCK : undefined) ??
-      entryOf(BY_NAME, error.name) ??
+      ownValue(BY_NAME, error.name) ??
       byStatus(error.status) ??
       unreachable(`the bucket responded with ${error.status}`)
     );
   const name = error instanceof Error ? error.name : '';
-  if (name === 'CredentialsProviderError') return withoutCredentials(where.provider ?? messageOf(error));
-  return entryOf(BY_NAME, name) ?? byConnection(error, where);
+  if (name === 'CredentialsProviderError') return missingCredentialsCause(where.provider ?? messageOf(error));
+  return ownValue(BY_NAME, name) ?? byConnection(error, where);
 }
 
 const OTHER_REGION: readonly string[] = [
@@ -222,7 +222,7 @@ function byStatus(status: number): Cause | undefined {
   return status >= 500 ? unreachable(`the bucket responded with ${status}`, 'Try again later.') : undefined;
 }
 
-function byConnection(error: unknown, where: Where): Cause {
+function byConnection(error: unknown, where: FailedOperation): Cause {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
   const code = codeOf(error) ?? '';
@@ -260,7 +260,7 @@ const CONNECTION_HINTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names the endpoint's proxy in a message, because it may be the proxy that doesn't respond. */
-function proxyBefore({ endpoint }: Where): string {
+function proxyBefore({ endpoint }: FailedOperation): string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
   const { env } = process;
   const proxy = endpoint === undefined ? proxyForScheme(env, 'https:') : proxyFor(env, new URL(endpoint));

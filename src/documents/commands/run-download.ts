@@ -19,7 +19,7 @@ import type { CheckedFile } from '../download/seals.ts';
 import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
-import { sealSourceOf } from './signers.ts';
+import { sealSourceOf } from './seal-signers.ts';
 
 /** The flags shared by the two download commands. */
 export const downloadFlags = {
@@ -117,7 +117,7 @@ export async function downloadAll(
     reportMissingChecksums(seen, context.terminal);
   }
   batch.end(targets.length, 'file');
-  if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
+  if (seen.problems > 0) throw invalidSealsError(seen.problems, targets.length);
 }
 
 /** @throws UsageError if --output isn't the name of a single file, or if stdout is a terminal, on which a file could act. */
@@ -165,7 +165,7 @@ export function reportMissingChecksums(
 }
 
 /** Returns the error for files with invalid seals. The files are kept, because the bucket contains the same ones. */
-function unreliable(problems: number, files: number): StorageError {
+function invalidSealsError(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
     `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,

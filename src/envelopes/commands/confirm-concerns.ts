@@ -35,7 +35,7 @@ export async function confirmConcerns(
 ): Promise<void> {
   const { terminal } = context;
   const asks = !yes && canAsk(terminal);
-  const error = unconfirmed(concerns, yes);
+  const error = unconfirmedError(concerns, yes);
   if (error !== undefined && !asks) throw error;
   for (const text of [...notes, ...concerns.map((one) => one.text)]) terminal.notice(text);
   if (asks && question !== undefined && concerns.length > 0)
@@ -43,6 +43,6 @@ export async function confirmConcerns(
 }
 
 /** Returns the error of the first concern that has to be confirmed. */
-export function unconfirmed(concerns: readonly Concern[], yes: boolean): EsignError | undefined {
+export function unconfirmedError(concerns: readonly Concern[], yes: boolean): EsignError | undefined {
   return concerns.find((one) => one.error !== undefined && !(yes && one.coveredByYes))?.error;
 }

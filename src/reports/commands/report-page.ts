@@ -1,8 +1,8 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { exactTime } from '../../output/time.ts';
+import { factList } from '../../pages/components.ts';
 import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
-import { facts } from '../../pages/pieces.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
 import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
@@ -16,7 +16,7 @@ export function reportPage({ report, weeks, now, by, account }: ReportContent): 
   const body = html`<h1>${name}</h1>
 <p>${counted(report.sent, 'envelope')} sent. ${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
 ${attentionTable(report.attention)}
-<section><h2>Figures</h2>${facts(figurePairs(report))}</section>
+<section><h2>Figures</h2>${factList(figurePairs(report))}</section>
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;

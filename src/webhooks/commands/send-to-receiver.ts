@@ -88,7 +88,7 @@ function hintFor(status: number | null): string {
 }
 
 /** Returns a journal record as a delivery to send. @throws UsageError if it was refused, because it may be forged */
-export function forwardable(record: EventRecord): Forwardable {
+export function toForwardable(record: EventRecord): Forwardable {
   if (record.reason !== null)
     throw new UsageError(`${record.deliveryId} was refused, so it can't be resent: ${record.reason}.`, {
       hint: 'To send a test webhook instead, run `esign events trigger`.',

@@ -6,9 +6,9 @@ import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
-import { unconfirmed } from '../confirm-concerns.ts';
+import { unconfirmedError } from '../confirm-concerns.ts';
 
-export interface Asking {
+export interface AskOptions {
   /** Set by `--yes`. */
   yes: boolean;
   /** Whether stdin was used for something else, such as IDs. */
@@ -28,7 +28,7 @@ const MAX_ROWS = 20;
 export async function confirmPlans(
   action: EnvelopeAction,
   plans: readonly Plan[],
-  asking: Asking,
+  asking: AskOptions,
   context: Context,
 ): Promise<Plan[]> {
   const { terminal, session } = context;
@@ -43,23 +43,23 @@ export async function confirmPlans(
     else await confirmed(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
   }
   await clearance.confirm();
-  return isAsked ? [...plans] : plans.map((plan) => unasked(plan, asking.yes, context));
+  return isAsked ? [...plans] : plans.map((plan) => planWithoutAsking(plan, asking.yes, context));
 }
 
 function needsAnswer(
   plans: readonly Plan[],
   [first]: readonly ExecutablePlan[],
-  { fromStdin }: Asking,
+  { fromStdin }: AskOptions,
   { terminal }: Context,
 ): boolean {
   return plans.length > 1 || (first?.concerns.length !== 0 && canAsk(terminal, fromStdin));
 }
 
 /** Reports what the user should know about a plan if nobody is asked. What needs confirmation becomes a refusal. */
-export function unasked(plan: Plan, yes: boolean, { terminal }: Context): Plan {
+export function planWithoutAsking(plan: Plan, yes: boolean, { terminal }: Context): Plan {
   if (!isExecutable(plan)) return plan;
   const { id, envelope, notes, concerns } = plan;
-  const error = unconfirmed(concerns, yes);
+  const error = unconfirmedError(concerns, yes);
   if (error !== undefined) return { id, envelope, kind: 'refuse', error };
   const open = concerns.filter((one) => !(yes && one.coveredByYes));
   for (const text of [...notes, ...open.map((one) => one.text)])

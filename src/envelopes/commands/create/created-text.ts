@@ -116,7 +116,7 @@ function rowsOf(
     [
       'Metadata',
       Object.entries(metadata ?? {}).flatMap(([key, value]) =>
-        text(`${redact(key)}: ${redact(plain(value))}`),
+        text(`${redact(key)}: ${redact(textOf(value))}`),
       ),
     ],
     ['Webhooks', text(typed(webhookUrl))],
@@ -157,7 +157,7 @@ function messageLines(message: string, room: number): string[] {
   ];
 }
 
-function plain(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -8,7 +8,7 @@ import type { WriteMemory } from '../../../log/write-memory.ts';
 import { writeJson } from '../../../output/json.ts';
 import type { Context } from '../../../session/context.ts';
 import { createBody, plannedCreate } from '../../create.ts';
-import { carryOut, type ReplaceResult } from '../../replace/carry-out.ts';
+import { executeReplacement, type ReplaceResult } from '../../replace/execute-replacement.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
 import {
   planReplacement,
@@ -102,7 +102,7 @@ async function carryOutPlan(
     const own = made
       ? undefined
       : await ownSecret(wanted, replacementId(old.id), context, await storedSecretOf(old.id, context));
-    const events = carryOut(plan, request, { client, memory, secret: own, ...running });
+    const events = executeReplacement(plan, request, { client, memory, secret: own, ...running });
     try {
       return await runSteps(events, { own, progress }, context.terminal);
     } catch (error) {
@@ -139,7 +139,7 @@ async function secretFor(id: string, flags: ReplaceFlags, context: Context): Pro
 
 /** Follows a replacement and reports what is not obvious. */
 async function runSteps(
-  events: ReturnType<typeof carryOut>,
+  events: ReturnType<typeof executeReplacement>,
   { own, progress }: { own: OwnSecret | undefined; progress: ReplaceProgress },
   terminal: CommandTerminal,
 ): Promise<ReplaceResult> {
