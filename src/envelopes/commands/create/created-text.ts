@@ -13,6 +13,8 @@ import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
+  // It says everything, and the command had no request ID.
+  if (warning?.code === 'INTERRUPTED_CREATE_FOUND') return [warning.message];
   const found = {
     reply: [],
     lookup: [`The response was lost, but the envelope was created: ${id}.`],
