@@ -73,7 +73,7 @@ it('allows the license of every shipped package', async () => {
   expect([...shipped].filter(([, license]) => !isFree(license))).toEqual([]);
 });
 
-it('names no registry in the lockfile', async () => {
+it('the lockfile names no registry', async () => {
   const named = Object.values(await lockedPackages()).filter(({ resolved }) => resolved !== undefined);
   expect(named).toEqual([]);
 });

@@ -3,12 +3,12 @@ import { startDeadline } from '../kernel/deadline.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
-import type { Once } from './once.ts';
 import { type RateLimit, readRateLimit } from './rate-headers.ts';
 import type { RateWindow } from './rate-window.ts';
 import { type HttpResponse, interpret, type RawResponse, readText } from './response.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
+import type { WriteIdentity } from './write-identity.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -23,7 +23,7 @@ export interface HttpRequest {
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
   /** What may happen only once, for the gate of writes. */
-  once?: Once | undefined;
+  once?: WriteIdentity | undefined;
   /** Called before each attempt, after the wait for the rate limit. Nothing is sent if it fails. */
   beforeAttempt?: (() => Promise<void>) | undefined;
   /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */

@@ -80,7 +80,7 @@ export async function* eachPage(
     before = page.text;
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
-  const pagesBack = shrinkage();
+  const pagesBack = trackShrinkage();
   let page = await readPage(send, request, 1);
   for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
@@ -109,7 +109,7 @@ function isLast(
 }
 
 /** Creates a function that returns by how many pages the items may have moved since the page before. */
-function shrinkage(): (page: ApiPage) => number {
+function trackShrinkage(): (page: ApiPage) => number {
   let total = 0;
   // A service may return smaller pages than requested.
   let pageSize = 1;

@@ -2,17 +2,17 @@ import { ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
 import { kindOf } from '../kernel/options.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
-import type { Once } from './once.ts';
 import { readPage, walkPages } from './pages.ts';
 import {
   type Envelope,
   envelopeSchema,
-  matches,
+  matchesSchema,
   readAs,
   resourceResponseSchema,
   type Template,
   templateSchema,
 } from './schemas.ts';
+import type { WriteIdentity } from './write-identity.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
@@ -102,14 +102,14 @@ export function createResources(
     action: string,
     body: Record<string, string> | undefined,
     signal: AbortSignal | undefined,
-    once?: Once,
+    once?: WriteIdentity,
   ) {
     const path = pathOf(id, action);
     const request = { method: 'POST', path, ...(body ? { body } : {}), signal, once } as const;
     const response = await send(request).catch(throwFor('envelope', id));
-    if (!matches(resourceResponseSchema, response.body)) return undefined;
+    if (!matchesSchema(resourceResponseSchema, response.body)) return undefined;
     const { data } = response.body;
-    return matches(envelopeSchema, data) && data.id === id ? noted(data, 'write') : undefined;
+    return matchesSchema(envelopeSchema, data) && data.id === id ? noted(data, 'write') : undefined;
   }
 
   const templates = {
@@ -151,7 +151,7 @@ export function createResources(
     },
     get: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
-    create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: Once) =>
+    create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: WriteIdentity) =>
       one({ method: 'POST', path: '/esign/envelopes', body, signal, once }).catch(
         throwFor('template', body.templateId),
       ),
@@ -162,7 +162,7 @@ export function createResources(
     send: (id: string, signal?: AbortSignal) => act(id, '/send', undefined, signal),
     cancel: (id: string, reason?: string, signal?: AbortSignal) =>
       act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
-    remind: (id: string, signerId?: string, signal?: AbortSignal, once?: Once) =>
+    remind: (id: string, signerId?: string, signal?: AbortSignal, once?: WriteIdentity) =>
       act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal, once),
   };
   return { templates, envelopes };

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { BadResponseError, codeOf, ServiceError } from '../kernel/errors.ts';
-import { entryOf, isRecord, tryParseJson } from '../kernel/json.ts';
+import { isRecord, ownValue, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import type { RateLimit } from './rate-headers.ts';
-import { errorResponseSchema, matches } from './schemas.ts';
+import { errorResponseSchema, matchesSchema } from './schemas.ts';
 
 export interface HttpResponse {
   status: number;
@@ -60,7 +60,7 @@ function decompressed(bytes: Buffer, encodings: string): Buffer {
       .split(',')
       .reduceRight(
         (body, name) =>
-          entryOf(DECOMPRESS, name.trim())?.(body, { maxOutputLength: MAX_RESPONSE_BYTES }) ?? body,
+          ownValue(DECOMPRESS, name.trim())?.(body, { maxOutputLength: MAX_RESPONSE_BYTES }) ?? body,
         bytes,
       );
   } catch (error) {
@@ -80,7 +80,7 @@ export function interpret(raw: RawResponse, rate: RateLimit, url: string): HttpR
   const { status } = raw;
   const body = bodyOf(raw, url);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
-  if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
+  if (isRecord(body) && 'error' in body && matchesSchema(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
       status,
       details: readDetails(body.error.details),

@@ -87,7 +87,7 @@ export const errorResponseSchema = z.looseObject({
 });
 
 /** Returns true if the value matches the schema. Use only with schemas that never change the value. */
-export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
+export function matchesSchema<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
   return schema.safeParse(value).success;
 }
 
@@ -96,7 +96,7 @@ export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value i
  * @throws BadResponseError naming the first field that does not match.
  */
 export function readAs<T>(schema: z.ZodMiniType<T, T>, value: unknown, what: string, status: number): T {
-  if (matches(schema, value)) return value;
+  if (matchesSchema(schema, value)) return value;
   const issue = schema.safeParse(value).error?.issues[0];
   const where = issue?.path.join('.') || 'the response body';
   throw new BadResponseError(

@@ -43,13 +43,11 @@ export class ServiceClock {
     return this.#lastReading.time + Math.round(this.#elapsed() - this.#lastReading.at);
   }
 
-  /** Converts local `time` (ms) to the service's clock. */
-  at(time: number): number {
-    return this.now() - (this.#machine.now() - time);
-  }
-
-  /** Returns the earliest creation time (service clock) of an envelope that was requested at local `time` (ms). */
+  /**
+   * Returns the earliest creation time (service clock) of an envelope that was requested at local `time` (ms). If the local clock was set
+   * back since, `time` is in the future, which counts as now.
+   */
   earliest(time: number): number {
-    return this.at(time) - CLOCK_SLACK_MS;
+    return this.now() - Math.max(0, this.#machine.now() - time) - CLOCK_SLACK_MS;
   }
 }

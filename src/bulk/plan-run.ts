@@ -51,13 +51,13 @@ export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow
   for await (const { bytes } of linesOf(path)) {
     number++;
     const row = readLine(bytes);
-    if (!isRow(row) || row.row !== number) throw unusable(number, path, 'damaged');
+    if (!isRow(row) || row.row !== number) throw unusableRowError(number, path, 'damaged');
     yield row;
   }
-  if (number < total) throw unusable(number + 1, path, 'missing');
+  if (number < total) throw unusableRowError(number + 1, path, 'missing');
 }
 
-function unusable(row: number, path: string, why: string): UsageError {
+function unusableRowError(row: number, path: string, why: string): UsageError {
   return new UsageError(`Row ${row} of ${path} is ${why}, so the run can't continue.`, {
     hint: 'Copy the unfinished rows into a new file. `esign bulk export` lists them.',
   });

@@ -4,7 +4,7 @@ import { requestIdOf, runOf } from '../catalog/markers.ts';
 import { recordAbsent, resolveEarlier } from '../envelopes/earlier-create.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
-import { contentOf } from '../log/keys.ts';
+import { contentHashOf } from '../log/keys.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { endedMessage } from './lookup/known-rows.ts';
 import type { BulkRow } from './rows/row.ts';
@@ -23,7 +23,7 @@ export async function recordOutcome(session: BulkSession, row: number, envelope:
     return session.created(row, envelope.id, requestId, { adopted: !isOwn || undefined });
   }
   if (isOwn) return session.done(row, envelope.id, status, requestId);
-  if (hasEnded(envelope)) return session.failed({ row, requestId }, ended(requestId, envelope));
+  if (hasEnded(envelope)) return session.failed({ row, requestId }, endedEnvelopeError(requestId, envelope));
   return session.existing(row, envelope.id, status, requestId);
 }
 
@@ -64,13 +64,13 @@ export async function resolveByLog(
     ? await session.retryAfterOutage(() => findByRequestId(client, requestId, { signal: session.signal }))
     : undefined;
   const kept = live ?? envelope;
-  if (write.intent.content !== contentOf(row.envelope)) await refuseUsedId(session, row, kept.id);
-  else if (isVoid(kept)) await session.failed(row, ended(requestId, kept));
+  if (write.intent.content !== contentHashOf(row.envelope)) await refuseUsedId(session, row, kept.id);
+  else if (isVoid(kept)) await session.failed(row, endedEnvelopeError(requestId, kept));
   else await recordOutcome(session, row.row, kept);
   return true;
 }
 
-function ended(requestId: string | undefined, { id, status }: Envelope): ServiceError {
+function endedEnvelopeError(requestId: string | undefined, { id, status }: Envelope): ServiceError {
   const text = endedMessage({ requestId, id, status: status ?? undefined });
   return new ServiceError('INVALID_STATE', text, { status: 400 });
 }

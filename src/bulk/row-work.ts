@@ -1,12 +1,12 @@
-import type { Once } from '../api/once.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import { createBody } from '../envelopes/create.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
 import { EsignError, NetworkError, ServiceError, SupersededError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
-import { contentOf, createKey } from '../log/keys.ts';
+import { contentHashOf, createKey } from '../log/keys.ts';
 import { mayHaveCreated } from '../log/logged-write.ts';
 import { newWriteId } from '../log/recorder.ts';
 import { resolveByLog } from './row-outcome.ts';
@@ -35,7 +35,7 @@ export async function createRow(session: BulkSession, row: BulkRow): Promise<boo
     const writes = await memory.find([key]);
     const first = writes.find(mayHaveCreated);
     if (first === undefined) {
-      const once = { id: newWriteId(), key, content: contentOf(row.envelope) };
+      const once = { id: newWriteId(), key, content: contentHashOf(row.envelope) };
       const created = await create(session, row, once);
       if (created !== 'superseded') return isEnvelope(created);
     } else if (await resolveByLog(session, { ...row, requestId }, first)) return false;
@@ -62,7 +62,7 @@ function bodyOf(row: BulkRow, { run: { state }, options }: BulkSession): CreateE
  * Creates a row's envelope and records it. Returns undefined when it failed or its outcome is unknown. Retried only when that is
  * safe.
  */
-async function create(session: BulkSession, row: BulkRow, once?: Once): Promise<Attempt> {
+async function create(session: BulkSession, row: BulkRow, once?: WriteIdentity): Promise<Attempt> {
   const envelope = await requestCreate(session, row, once);
   if (!isEnvelope(envelope)) return envelope;
   const { mode } = session.run.state.head;
@@ -74,7 +74,7 @@ async function create(session: BulkSession, row: BulkRow, once?: Once): Promise<
   return envelope;
 }
 
-async function requestCreate(session: BulkSession, row: BulkRow, once?: Once): Promise<Attempt> {
+async function requestCreate(session: BulkSession, row: BulkRow, once?: WriteIdentity): Promise<Attempt> {
   const { state } = session.run;
   const { client } = session.options;
   const body = bodyOf(row, session);

@@ -15,7 +15,7 @@ import { BulkSession, type RunOptions } from './run-session.ts';
 import type { OpenRun } from './runs.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `paused`: the rows of `--first` are done. */
-export type Ending =
+export type RunEnding =
   | { kind: 'finished' }
   | { kind: 'paused' }
   | { kind: 'interrupted' }
@@ -30,7 +30,7 @@ const MAX_ROUNDS = 5;
  * Works on a run until all rows up to `lastBegun` are finished or something stops it. A create is never repeated while its outcome
  * is unknown.
  */
-export async function processRun(run: OpenRun, options: RunOptions): Promise<Ending> {
+export async function processRun(run: OpenRun, options: RunOptions): Promise<RunEnding> {
   const session = new BulkSession(run, options);
   const onAbort = () => session.halt(undefined);
   if (options.signal.aborted) onAbort();
@@ -97,7 +97,7 @@ async function finish({ run, options }: BulkSession): Promise<void> {
 }
 
 /** Returns how the work ended if rows are left. */
-function endingOf({ run, options, stopReason }: BulkSession): Ending {
+function endingOf({ run, options, stopReason }: BulkSession): RunEnding {
   if (stopReason !== undefined) return { kind: 'stopped', error: stopReason };
   if (options.signal.aborted) return { kind: 'interrupted' };
   const open = run.state.countBegun('pending', 'maybe', 'created');

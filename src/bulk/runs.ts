@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { notWritable } from '../journal/failures.ts';
+import { notWritableError } from '../journal/failures.ts';
 import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -268,6 +268,6 @@ async function usingFolder<T>(folder: string, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } catch (error) {
-    throw error instanceof EsignError ? error : notWritable(folder, error);
+    throw error instanceof EsignError ? error : notWritableError(folder, error);
   }
 }

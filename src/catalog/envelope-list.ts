@@ -205,11 +205,11 @@ export async function* completeItems(
   isComplete: (item: Envelope) => boolean,
   signal?: AbortSignal,
 ): AsyncGenerator<Envelope, void, undefined> {
-  for await (const one of envelopes) yield isComplete(one) ? one : await completed(client, one, signal);
+  for await (const one of envelopes) yield isComplete(one) ? one : await completeItem(client, one, signal);
 }
 
 /** Reads the whole envelope; returns the list item if it no longer exists. */
-export async function completed(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
+export async function completeItem(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
   return (await readIfExists(client, item.id, signal)) ?? item;
 }
 

@@ -31,7 +31,7 @@ export async function findByRequestId(
  * may still take. It is called before and after the first look, whose responses may show that a clock is wrong; then the pauses
  * count, so that a clock that is set doesn't matter.
  */
-export async function untilListed<T>(
+export async function repeatUntilListed<T>(
   client: Client,
   look: () => Promise<T | undefined>,
   options: { msLeft: () => number; searching?: OnSearchStart | undefined; signal?: AbortSignal | undefined },

@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
-import { folded } from '../kernel/text/words.ts';
+import { foldText } from '../kernel/text/words.ts';
 import { isInFlight, showsSigners } from '../kernel/vocabulary.ts';
 
 /**
@@ -10,7 +10,7 @@ export function textsOf(envelope: Envelope): string[] {
   const { id, subject, templateId, templateName, metadata, signers } = envelope;
   const people = (signers ?? []).flatMap(({ name, email }) => [name, email]);
   return [id, subject, templateId, templateName, ...people, ...leavesOf(metadata)].flatMap((text) =>
-    text ? [folded(text)] : [],
+    text ? [foldText(text)] : [],
   );
 }
 
@@ -28,8 +28,8 @@ export function isWholeItem(item: Envelope): boolean {
 }
 
 /** Returns the part of a signer that matches: the name, or otherwise the address; undefined if neither does. */
-export function partOf(signer: Signer, matches: (text: string) => boolean): string | undefined {
-  return [signer.name, signer.email].find((text) => text && matches(folded(text))) ?? undefined;
+export function matchedNameOrAddress(signer: Signer, matches: (text: string) => boolean): string | undefined {
+  return [signer.name, signer.email].find((text) => text && matches(foldText(text))) ?? undefined;
 }
 
 function leavesOf(value: unknown): string[] {

@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../api/limits.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { completed, readIfExists } from './envelope-list.ts';
+import { completeItem, readIfExists } from './envelope-list.ts';
 import type { FindOptions } from './index/query.ts';
 import { RunMembers, type SelectedRun } from './run-members.ts';
 import { isUnfiltered, itemFilter, matchesOneSigner, type Selection } from './selection.ts';
@@ -35,7 +35,7 @@ export async function* selectEnvelopes(
     filter ??= itemFilter(selection, client.serviceClock.now());
     let [one, isMatch] = [item, filter(item)];
     if (isMatch === undefined) {
-      one = await completed(client, item, signal);
+      one = await completeItem(client, item, signal);
       isMatch = filter(one);
     }
     if (isMatch) yield one;
@@ -62,7 +62,7 @@ async function itemsOfRun(
   const readById = (id: string) => readIfExists(client, id, signal);
   for await (const whole of mapInOrder(unlisted, READ_CONCURRENCY, readById)) if (whole) add(whole);
   const undecided = [...candidates.values()].filter(({ id }) => members.isUndecided(id));
-  const read = (item: Envelope) => completed(client, item, signal);
+  const read = (item: Envelope) => completeItem(client, item, signal);
   for await (const whole of mapInOrder(undecided, READ_CONCURRENCY, read))
     add({ ...whole, metadata: whole.metadata ?? null });
   return [...candidates.values()].filter(({ id }) => members.has(id));

@@ -1,9 +1,9 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { folded, hasWord, hasWords } from '../kernel/text/words.ts';
+import { foldText, hasWord, hasWords } from '../kernel/text/words.ts';
 import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
-import { partOf, textsOf } from './match.ts';
+import { matchedNameOrAddress, textsOf } from './match.ts';
 import type { SelectedRun } from './run-members.ts';
 
 /** The conditions that selected envelopes must meet. Times are by the service's clock. */
@@ -26,7 +26,7 @@ export interface Selection {
 }
 
 /** Whether an envelope meets a condition; undefined if the item of a list lacks the field that would show it. */
-export type Answer = boolean | undefined;
+export type MatchAnswer = boolean | undefined;
 
 /** Returns a filter for whole envelopes. */
 export function selectionFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
@@ -35,22 +35,22 @@ export function selectionFilter(selection: Selection, now: number): (envelope: E
 }
 
 /** Returns a filter for items of a list. */
-export function itemFilter(selection: Selection, now: number): (item: Envelope) => Answer {
+export function itemFilter(selection: Selection, now: number): (item: Envelope) => MatchAnswer {
   const conditions = [...stateConditions(selection, now), ...contentConditions(selection)];
   return (item) => allOf(conditions, item);
 }
 
 /** Returns a filter by what never changes: template, signers, words, and metadata. */
-export function contentFilter(selection: Selection): (item: Envelope) => Answer {
+export function contentFilter(selection: Selection): (item: Envelope) => MatchAnswer {
   const conditions = contentConditions(selection);
   return (item) => allOf(conditions, item);
 }
 
-type Condition = (item: Envelope) => Answer;
+type Condition = (item: Envelope) => MatchAnswer;
 
 /** Returns false if one condition is certainly not met, true if all are met, and otherwise undefined. */
-function allOf(conditions: readonly Condition[], item: Envelope): Answer {
-  let all: Answer = true;
+function allOf(conditions: readonly Condition[], item: Envelope): MatchAnswer {
+  let all: MatchAnswer = true;
   for (const condition of conditions) {
     const answer = condition(item);
     if (answer === false) return false;
@@ -75,7 +75,7 @@ function stateConditions(selection: Selection, now: number): Condition[] {
   return conditions;
 }
 
-function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): Answer {
+function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): MatchAnswer {
   return time ? test(timeOf(time)) : undefined;
 }
 
@@ -95,7 +95,7 @@ function isTemplate(
   { templateId, templateName }: Envelope,
   { id, name }: { id: string; name: string },
 ): boolean {
-  return templateId === id || folded(templateName ?? '') === name;
+  return templateId === id || foldText(templateName ?? '') === name;
 }
 
 function showsTemplate({ templateId, templateName }: Envelope): boolean {
@@ -103,7 +103,9 @@ function showsTemplate({ templateId, templateName }: Envelope): boolean {
 }
 
 function hasSigner({ signers }: Envelope, part: string): boolean {
-  return (signers ?? []).some((one) => partOf(one, (text) => text.includes(part)) !== undefined);
+  return (signers ?? []).some(
+    (one) => matchedNameOrAddress(one, (text) => text.includes(part)) !== undefined,
+  );
 }
 
 function showsTexts(item: Envelope): boolean {
@@ -134,8 +136,8 @@ export interface MatchedSigner {
  */
 export function matchedSigners({ signer, words = [] }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const partIn = (one: Signer) =>
-    partOf(one, (text) => signer !== undefined && text.includes(signer)) ??
-    partOf(one, (text) => words.some((word) => hasWord(text, word)));
+    matchedNameOrAddress(one, (text) => signer !== undefined && text.includes(signer)) ??
+    matchedNameOrAddress(one, (text) => words.some((word) => hasWord(text, word)));
   return (envelope) => {
     const whole = signer === undefined ? signersMatchingAll(envelope, words) : [];
     const candidates = whole.length > 0 ? whole : (envelope.signers ?? []);
@@ -154,6 +156,6 @@ export function matchesOneSigner(envelope: Envelope, { words = [] }: Selection):
 /** Returns the signers whose own name and address contain every word. */
 function signersMatchingAll({ signers }: Envelope, words: readonly string[]): Signer[] {
   const textsOfSigner = ({ name, email }: Signer) =>
-    [name, email].flatMap((text) => (text ? [folded(text)] : []));
+    [name, email].flatMap((text) => (text ? [foldText(text)] : []));
   return (signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));
 }

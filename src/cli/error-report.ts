@@ -10,7 +10,7 @@ import {
   type Subject,
   UnknownOutcomeError,
 } from '../kernel/errors.ts';
-import { entryOf } from '../kernel/json.ts';
+import { ownValue } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import { command, wordsForHint } from '../kernel/text/shell-words.ts';
@@ -106,7 +106,7 @@ function hintFor(error: EsignError): string | undefined {
   if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
     return `Check its status: \`${command('envelopes', 'get', error.subject.id)}\`.`;
-  const known = entryOf(HINTS, error.code);
+  const known = ownValue(HINTS, error.code);
   if (known !== undefined || !(error instanceof ServiceError)) return known;
   return error.status >= 500
     ? 'The service reported an error. Try again later, or check the service with `esign doctor`.'

@@ -200,7 +200,7 @@ function readStatuses(text: string): readonly string[] {
   if (word === 'OPEN') return IN_FLIGHT;
   const status = STATUS_ALIASES[word] ?? word;
   if (ENVELOPE_STATUSES.some((known) => known === status)) return [status];
-  const suggestion = nearest(status, ENVELOPE_STATUSES);
+  const suggestion = nearest(status, [...ENVELOPE_STATUSES, 'open']);
   const all = `The statuses are ${ENVELOPE_STATUSES.join(', ')}; "open" is ${IN_FLIGHT.join(' and ')}.`;
   throw new UsageError(`Unknown status "${text.trim()}".`, {
     hint: suggestion === undefined ? all : `Did you mean ${suggestion}? ${all}`,

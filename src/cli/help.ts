@@ -1,6 +1,6 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
-import { entryOf } from '../kernel/json.ts';
+import { ownValue } from '../kernel/json.ts';
 import { LINE_CONTINUATION } from '../kernel/text/shell-words.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { HELP_TOPICS, SHARED_GROUPS, sharedFlagsLine } from './help-topics.ts';
@@ -113,7 +113,7 @@ export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
   override async showHelp(words: string[]): Promise<void> {
-    const page = entryOf(HELP_TOPICS, words.find((word) => !word.startsWith('-')) ?? '');
+    const page = ownValue(HELP_TOPICS, words.find((word) => !word.startsWith('-')) ?? '');
     if (page === undefined) return super.showHelp(words);
     // `find` has all the flags that commands share.
     const find = this.config.findCommand('find', { must: true });
@@ -135,7 +135,7 @@ const CONTINUATION = ` ${LINE_CONTINUATION}`;
 export function exampleLines(command: string, width: number): string {
   if (command.length <= width) return command;
   const pieces = piecesOf(command);
-  const pipe = pieces.lastIndexOf('|') + 1;
+  const pipe = pieces.findLastIndex((piece) => piece.endsWith(' |')) + 1;
   const start = wrappedPieces(pieces.slice(0, pipe), width);
   const rest = wrappedPieces(pieces.slice(pipe), pipe > 0 ? width - INDENT.length : width);
   return pipe > 0 ? `${start}\n${INDENT}${rest}` : rest;
@@ -155,13 +155,13 @@ function wrappedPieces(pieces: readonly string[], width: number): string {
   return [...lines, line].join(`${CONTINUATION}\n`);
 }
 
-/** Splits a command into words, keeping each flag and its value together. */
+/** Splits a command into words, keeping together each flag and its value, and a pipe and the word before it. */
 function piecesOf(command: string): string[] {
   const pieces: string[] = [];
   for (const word of command.match(WORD) ?? []) {
     const last = pieces.at(-1);
     const isValue = last !== undefined && /^--?\w[\w-]*$/.test(last) && !/^[-|]/.test(word);
-    if (isValue) pieces[pieces.length - 1] = `${last} ${word}`;
+    if (isValue || (last !== undefined && word === '|')) pieces[pieces.length - 1] = `${last} ${word}`;
     else pieces.push(word);
   }
   return pieces;

@@ -10,7 +10,7 @@ import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { removedCommand } from './boot/removed.ts';
-import { isWrite, lostOutput } from './boot/standard-output.ts';
+import { isWriteCommand, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
@@ -93,7 +93,7 @@ async function report(error: unknown, invocation: Invocation, installed: Install
       style: terminal.styleErr,
       exitCode,
       advice,
-      isWrite: isWrite(id, beforeDashes(argv)),
+      isWrite: isWriteCommand(id, beforeDashes(argv)),
     }),
   );
   // The stack may contain untrusted text. With --json, stderr must be a single line.

@@ -141,14 +141,16 @@ export interface Esign {
 export function createClient(options: EsignOptions): Esign {
   const { stateDir } = options;
   const memory = stateDir === undefined ? memoryOfProcess : new LogFolder(logFolder(stateDir), systemClock);
-  const baseUrl = normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp });
+  const baseUrl = normalizeBaseUrl(requireOption('baseUrl', options.baseUrl), {
+    insecureHttp: options.insecureHttp,
+  });
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
   const facts = { user: userName(), profile: null, baseUrl, command: 'esign-cli/client' };
   const serviceClock = new ServiceClock(systemClock);
   const client = createApiClient({
     baseUrl,
     serviceClock,
-    apiKey: usableKey(given('apiKey', options.apiKey), 'apiKey'),
+    apiKey: usableKey(requireOption('apiKey', options.apiKey), 'apiKey'),
     timeoutMs,
     gate: async () =>
       recordingGate({
@@ -172,7 +174,7 @@ export function createClient(options: EsignOptions): Esign {
 const memoryOfProcess = new ProcessMemory();
 
 /** Returns the value of a required option. It is usually missing because an environment variable is not set. */
-function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
+function requireOption(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new UsageError(`createClient requires ${name} as a string, but got ${kindOf(value)}.`, {
     hint: 'If it comes from an environment variable, check that the variable is set.',

@@ -16,10 +16,10 @@ export interface CommandLine {
   /** Runs a command and returns its JSON Lines. */
   lines(...words: Words): Promise<unknown[]>;
   /** Starts a command that keeps running. */
-  start(...words: Words): Running;
+  start(...words: Words): RunningCommand;
 }
 
-export interface Running {
+export interface RunningCommand {
   /** Returns the next JSON line of its stdout. Rejects if the command has exited. */
   line(): Promise<unknown>;
   /** Resolves with the exit code when the command exits by itself. */
@@ -73,11 +73,15 @@ export function childCommandLine(
   return {
     run: async (...words) => parseJson(await finish(words)),
     lines: async (...words) => (await finish(words)).split('\n').filter(Boolean).map(parseJson),
-    start: (...words) => running(launch(words), words, signal),
+    start: (...words) => followChild(launch(words), words, signal),
   };
 }
 
-function running(child: ChildProcessWithoutNullStreams, words: Words, signal: AbortSignal): Running {
+function followChild(
+  child: ChildProcessWithoutNullStreams,
+  words: Words,
+  signal: AbortSignal,
+): RunningCommand {
   const exit = exitOf(child);
   const stderr = text(child.stderr);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { counted } from '../kernel/duration.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import type { CommandLine, Running } from './child-command-line.ts';
+import type { CommandLine, RunningCommand } from './child-command-line.ts';
 
 /** A step of the demo: its title, the command, and the result. */
 export interface DemoStep {
@@ -82,7 +82,7 @@ export async function* runDemo(
   own: string,
 ): AsyncGenerator<DemoStep, DemoSummary | undefined, undefined> {
   const started = Date.now();
-  const running: Running[] = [];
+  const running: RunningCommand[] = [];
   try {
     const sandbox = yield* startSandbox(cli, running);
     const listener = yield* startListener(cli, own, running);
@@ -114,7 +114,7 @@ export async function* runDemo(
   }
 }
 
-async function* startSandbox(cli: CommandLine, running: Running[]) {
+async function* startSandbox(cli: CommandLine, running: RunningCommand[]) {
   const process = cli.start('sandbox start --ephemeral --port 0 --json');
   running.push(process);
   const sandbox = sandboxSchema.parse(await process.line());
@@ -126,7 +126,7 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
   return sandbox;
 }
 
-async function* startListener(cli: CommandLine, own: string, running: Running[]) {
+async function* startListener(cli: CommandLine, own: string, running: RunningCommand[]) {
   const secretFile = join(own, 'webhook.secret');
   await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
   const process = cli.start('listen --port 0 --json --secret-file', secretFile);
@@ -190,7 +190,7 @@ async function* sign(cli: CommandLine, id: string, signer: (typeof SIGNERS)[numb
   };
 }
 
-async function* awaitCompletion(watching: Running, id: string) {
+async function* awaitCompletion(watching: RunningCommand, id: string) {
   const code = await watching.ended();
   if (code !== 0) throw new Error(`envelopes watch exited with code ${code}`);
   yield {
@@ -200,7 +200,7 @@ async function* awaitCompletion(watching: Running, id: string) {
   };
 }
 
-async function* collectWebhooks(listener: Running) {
+async function* collectWebhooks(listener: RunningCommand) {
   const deliveries: { event: string; verified: boolean }[] = [];
   // The events of an envelope are sent in order, so this is the last one.
   while (deliveries.at(-1)?.event !== 'envelope.completed') {

@@ -5,7 +5,7 @@ import { addressOf } from '../kernel/text/person.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 
 /** The fields of a signer that decide who signs in which role. */
-export interface Party {
+export interface SignerWithRole {
   email?: string | null | undefined;
   role?: string | null | undefined;
 }
@@ -55,7 +55,7 @@ export function sortProblems(
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };
 
 /** Returns the problems to report before an envelope of the template is created or sent to these signers. */
-export function findProblems(parties: readonly Party[], roles: KnownRoles): EnvelopeProblem[] {
+export function findProblems(parties: readonly SignerWithRole[], roles: KnownRoles): EnvelopeProblem[] {
   return [
     ...(roles.inferred ? [] : unknownRoles(parties, roles.names)),
     ...rolesWithoutSigner(rolesOf(parties), parties.filter(({ role }) => !role).length, roles.names).map(
@@ -73,7 +73,7 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Enve
   ];
 }
 
-export function rolesOf(parties: readonly Party[]): string[] {
+export function rolesOf(parties: readonly SignerWithRole[]): string[] {
   return parties.flatMap(({ role }) => (role ? [role] : []));
 }
 
@@ -86,7 +86,7 @@ export function rolesWithoutSigner(
   return names.filter((role) => !named.includes(role)).slice(free);
 }
 
-function unknownRoles(parties: readonly Party[], names: readonly string[]): EnvelopeProblem[] {
+function unknownRoles(parties: readonly SignerWithRole[], names: readonly string[]): EnvelopeProblem[] {
   if (names.length === 0) return [];
   return parties.flatMap((party): EnvelopeProblem[] => {
     const { role } = party;
@@ -109,23 +109,23 @@ export function suggestRole(role: string, names: readonly string[]): string {
   return near === undefined ? `it has ${names.join(', ')}` : `did you mean ${near}?`;
 }
 
-function repeatedRoles(parties: readonly Party[]): EnvelopeProblem[] {
-  return [...groups(parties, ({ role }) => role ?? '')].map(([role, several]) => {
+function repeatedRoles(parties: readonly SignerWithRole[]): EnvelopeProblem[] {
+  return [...groupSigners(parties, ({ role }) => role ?? '')].map(([role, several]) => {
     const who = several.map(addressOf);
     const all = who.length === 2 ? 'both' : 'all';
     return { weight: 'warning', text: `${listed(who)} ${all} sign as ${role}.` };
   });
 }
 
-function repeatedAddresses(parties: readonly Party[]): EnvelopeProblem[] {
-  return [...groups(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
+function repeatedAddresses(parties: readonly SignerWithRole[]): EnvelopeProblem[] {
+  return [...groupSigners(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
     weight: 'warning',
     text: `${several[0]?.email ?? ''} is listed ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
   }));
 }
 
 /** Finds addresses whose domain looks like a typo of a well-known one. */
-function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
+function likelyTypos(parties: readonly SignerWithRole[]): EnvelopeProblem[] {
   return parties.flatMap(({ email }): EnvelopeProblem[] => {
     const domain = suggestDomain(email ?? '');
     return domain === undefined
@@ -134,8 +134,11 @@ function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
   });
 }
 
-function groups(parties: readonly Party[], keyOf: (party: Party) => string): Map<string, Party[]> {
-  const all = new Map<string, Party[]>();
+function groupSigners(
+  parties: readonly SignerWithRole[],
+  keyOf: (party: SignerWithRole) => string,
+): Map<string, SignerWithRole[]> {
+  const all = new Map<string, SignerWithRole[]>();
   for (const party of parties) all.set(keyOf(party), [...(all.get(keyOf(party)) ?? []), party]);
   return new Map([...all].filter(([key, several]) => key !== '' && several.length > 1));
 }

@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
-import type { Once } from '../api/once.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
-import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
+import { findByRequestId, type OnSearchStart, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { KeyedQueue } from '../kernel/async/keyed-queue.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasEnded, isVoid, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import { bodyHashOf, contentOf, createKey } from '../log/keys.ts';
+import { bodyHashOf, contentHashOf, createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { findInterrupted, resolveEarlier } from './earlier-create.ts';
@@ -97,7 +97,7 @@ async function createInTurn(
   options: CreateOptions,
 ): Promise<Created> {
   const requestId = requestIdOf(body) ?? '';
-  const once = { key, content: contentOf(body), body: bodyHashOf(body, REQUEST_ID_KEY) };
+  const once = { key, content: contentHashOf(body), body: bodyHashOf(body, REQUEST_ID_KEY) };
   for (;;) {
     const earlier = await findEarlier(client, body, { requestId, once }, options);
     if (earlier === 'look again') continue;
@@ -116,7 +116,7 @@ async function createInTurn(
 
 interface Wanted {
   requestId: string;
-  once: Once & { content: string; body: string };
+  once: WriteIdentity & { content: string; body: string };
 }
 
 /** Returns the envelope of an earlier create, `look again` after one turned out to have none, or undefined without one. */
@@ -141,7 +141,7 @@ async function findEarlier(
   }
   if (!rerun) return undefined;
   const look = () => findByRequestId(client, requestId, { signal });
-  const found = await untilListed(client, look, { msLeft: () => 0, searching, signal });
+  const found = await repeatUntilListed(client, look, { msLeft: () => 0, searching, signal });
   if (found === undefined || (options.ignoresVoid && isVoid(found))) return undefined;
   if (!hasSameContent(found, body)) throw idUsed(requestId, found);
   return { envelope: refuseEnded(found, requestId) };
@@ -199,7 +199,7 @@ async function createNew(
     await (await client.writes()).resolve(requestId, found.id);
     return { envelope: found, by: 'lookup' };
   }
-  const isEchoed = await echoes(client, envelope, requestId, signal);
+  const isEchoed = await returnsRequestId(client, envelope, requestId, signal);
   return { envelope, by: 'reply', ...(isEchoed ? {} : { warning: notEchoed(requestId) }) };
 }
 /** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
@@ -219,9 +219,10 @@ async function searchAfterLoss(
         searchError = error;
         return undefined;
       });
-    const msLeft = () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt);
+    // If the clock was set back since, no time has elapsed.
+    const msLeft = () => MAX_LIST_LAG_MS - Math.max(0, client.clock.now() - lostAt);
     return {
-      found: await untilListed(client, look, { msLeft, searching, signal: deadline.signal }),
+      found: await repeatUntilListed(client, look, { msLeft, searching, signal: deadline.signal }),
       searchError,
     };
   } catch (error) {
@@ -246,7 +247,7 @@ function unknownCreate(error: Error, searchError: Error | undefined, requestId: 
 }
 
 /** Returns true if the service returns the request ID, in its response or when the envelope is read. */
-async function echoes(
+async function returnsRequestId(
   client: Client,
   envelope: Envelope,
   requestId: string,

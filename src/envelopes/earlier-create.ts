@@ -1,13 +1,13 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/envelope-list.ts';
-import { findByRequestId, type OnSearchStart, untilListed } from '../catalog/find-by-request-id.ts';
+import { findByRequestId, type OnSearchStart, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
-import type { End, Intent } from '../log/records.ts';
+import type { Intent, IntentEnd } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
 interface ResolveOptions {
@@ -41,7 +41,7 @@ export async function resolveEarlier(
 
 /** Records that a create has no envelope, so that it doesn't count anymore. */
 export function recordAbsent(memory: WriteMemory, { intent }: LoggedWrite, client: Client): Promise<void> {
-  return end(memory, intent, 'absent', client);
+  return recordEnd(memory, intent, 'absent', client);
 }
 
 /**
@@ -63,7 +63,7 @@ async function resolveOpen(
     const found = await findByRequestId(client, requestId, walk);
     return found && { envelope: await recordFound(memory, write.intent, found, client) };
   };
-  const outcome = await untilListed(client, look, {
+  const outcome = await repeatUntilListed(client, look, {
     msLeft: () => msUntilCertain(write, client),
     searching,
     signal,
@@ -93,7 +93,7 @@ async function recordFound(
   found: Envelope,
   client: Client,
 ): Promise<Envelope> {
-  await end(memory, intent, 'done', client, [found.id]);
+  await recordEnd(memory, intent, 'done', client, [found.id]);
   return found;
 }
 
@@ -116,10 +116,10 @@ async function currentState(memory: WriteMemory, { id, key = '' }: Intent): Prom
   return writes.find((one) => one.intent.id === id);
 }
 
-async function end(
+async function recordEnd(
   memory: WriteMemory,
   { id, key }: Intent,
-  type: End['type'],
+  type: IntentEnd['type'],
   { clock, serviceClock }: Client,
   envelopeIds?: string[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import type { Once } from '../api/once.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import { dueTurns, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
@@ -8,16 +8,16 @@ import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { Concern } from './completeness.ts';
-import { halfwayError } from './halfway.ts';
+import { halfwayError } from './halfway-error.ts';
 import { signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
   type ActionReport,
   type EnvelopeAction,
   type Execution,
-  impossible,
   planFor,
   type Refusal,
+  refuseForStatus,
   type Skip,
 } from './plan-writes.ts';
 import { REMINDER_GAP, ReminderTimes } from './reminder-times.ts';
@@ -56,7 +56,7 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
       return notOpen(`${id} is ${status ?? 'unknown'}.`);
     if (options.steps !== undefined && !envelope.sentAt)
       return notOpen(`The service doesn't return when ${id} was sent.`);
-    if (status && !canBeReminded(status)) return impossible(envelope, 'reminded');
+    if (status && !canBeReminded(status)) return refuseForStatus(envelope, 'reminded');
     return planReminder(envelope, await readTimes(), means, options);
   };
   return {
@@ -83,13 +83,13 @@ function planReminder(
   const asked = askedNow(envelope, named, options, now);
   const isReminded = ({ signer, since }: Due) => (times.lastOf(id, idOf(signer))?.at ?? -Infinity) >= since;
   const left = asked.filter((one) => !isReminded(one));
-  if (asked.length > 0 && left.length === 0) return recently(id, asked, times, options, now);
+  if (asked.length > 0 && left.length === 0) return skipRemindedRecently(id, asked, times, options, now);
   const pending = (envelope.signers ?? []).filter(isPending);
   // A step is for one signer, whom only an ID names for certain.
   const isNamed = ({ signer }: Due) =>
     options.steps === undefined || Boolean(signer.id) || pending.length === 1;
   const due = left.filter(isNamed);
-  const notes = left.filter((one) => !isNamed(one)).map(({ signer }) => unnamed(id, signer));
+  const notes = left.filter((one) => !isNamed(one)).map(({ signer }) => notRemindedText(id, signer));
   if (options.steps !== undefined && due.length === 0) return notes[0] ? notOpen(notes[0]) : notDue(id);
   const start = gapStart(options, now);
   // Without a signer, the service reminds every pending signer, whoever's turn it is (API document, Remind).
@@ -164,7 +164,7 @@ async function sendReminders(
   const reminded: Signer[] = [];
   for (const [index, { signerId, signers, since }] of requests.entries()) {
     const otherKeys = signerId === undefined ? keysOfSigners : [keyOf(undefined)];
-    const once: Once = { key: keyOf(signerId), otherKeys, since, serviceAt: now };
+    const once: WriteIdentity = { key: keyOf(signerId), otherKeys, since, serviceAt: now };
     try {
       signal.throwIfAborted();
       acted = await remindEnvelope(client, id, signerId, { signal, once });
@@ -184,7 +184,7 @@ function notOpen(text: string): Skip {
   return { kind: 'skip', reason: new NothingToDoError('NOT_OPEN', text) };
 }
 
-function unnamed(id: string, { email }: Signer): string {
+function notRemindedText(id: string, { email }: Signer): string {
   return `${email ?? 'A signer'} was not reminded: the service doesn't return the IDs of the signers of ${id}.`;
 }
 
@@ -192,7 +192,7 @@ function notDue(id: string): Skip {
   return { kind: 'skip', reason: new NothingToDoError('NOT_DUE', `No reminder is due for ${id}.`) };
 }
 
-function recently(
+function skipRemindedRecently(
   id: string,
   asked: readonly Due[],
   times: ReminderTimes,
@@ -202,9 +202,9 @@ function recently(
   if (steps !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
     const at = times.lastOf(id, idOf(signer))?.at ?? now;
-    return `${addressOf(signer)} (${durationInWords(Math.max(0, now - at))} ago)`;
+    return `${addressOf(signer)}, ${durationInWords(Math.max(0, now - at))} ago`;
   });
-  const text = `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${last.join(', ')}.`;
+  const text = `The signers of ${id} were reminded within the last ${durationInWords(gapMs)}: ${last.join('; ')}.`;
   const hint = 'Nothing was sent. To send another reminder, use a shorter --min-gap.';
   return { kind: 'skip', reason: new NothingToDoError('REMINDED_RECENTLY', text, { hint }) };
 }

@@ -76,7 +76,7 @@ export function sendAction(
   const { client, signal } = means;
   const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
     const { id, status, signers } = envelope;
-    if (status && !canBeSent(status)) return impossible(envelope, 'sent');
+    if (status && !canBeSent(status)) return refuseForStatus(envelope, 'sent');
     const { notes, concerns } = sortProblems(await problemsOf(envelope, means), allowMissing);
     return {
       kind: 'execute',
@@ -106,7 +106,7 @@ export function cancelAction(
   const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
     const { id, status } = envelope;
     if (status === 'DECLINED' && !evenIfDeclined) return declined(envelope);
-    if (status && !canBeCanceled(status, evenIfDeclined)) return impossible(envelope, 'canceled');
+    if (status && !canBeCanceled(status, evenIfDeclined)) return refuseForStatus(envelope, 'canceled');
     return {
       kind: 'execute',
       signers: envelope.signers ?? [],
@@ -175,7 +175,7 @@ async function readIfAllowed(id: string, client: Client, signal: AbortSignal): P
 }
 
 /** Refuses an action that the envelope's status doesn't allow. */
-export function impossible({ id, status }: Envelope, done: EnvelopeAction['done']): Refusal {
+export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['done']): Refusal {
   const { kind, error } = refusal(`${id} is ${status ?? 'unknown'} and can't be ${done}.`);
   error.subject = { kind: 'envelope', id };
   return { kind, error };

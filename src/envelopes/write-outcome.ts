@@ -1,10 +1,11 @@
 import type { Client } from '../api/client.ts';
-import type { Once } from '../api/once.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { command } from '../kernel/text/shell-words.ts';
+import { isVoid } from '../kernel/vocabulary.ts';
 import { signersNamed } from './named-signer.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
@@ -127,10 +128,14 @@ export async function readQuietly(
   }
 }
 
-/** Sends a draft. If the response is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
+/**
+ * Sends a draft. If the response is lost, the status shows the outcome: an envelope that is no longer a draft was sent, unless someone
+ * canceled the draft at the same time.
+ */
 export function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
   const send = () => client.envelopes.send(id, signal);
-  return act(client, id, { done: 'sent', send, happened: ({ status }) => status !== 'DRAFT' }, signal);
+  const happened = (envelope: Envelope) => envelope.status !== 'DRAFT' && !isVoid(envelope);
+  return act(client, id, { done: 'sent', send, happened }, signal);
 }
 
 /** Cancels an envelope. If the response is lost, the status shows the outcome. */
@@ -172,7 +177,7 @@ export async function remindEnvelope(
   client: Client,
   id: string,
   signer?: string,
-  { signal, once }: { signal?: AbortSignal | undefined; once?: Once | undefined } = {},
+  { signal, once }: { signal?: AbortSignal | undefined; once?: WriteIdentity | undefined } = {},
 ): Promise<ActionResult> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {

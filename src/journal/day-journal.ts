@@ -6,12 +6,12 @@ import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { Journal } from './journal.ts';
-import { type JournalFormat, type Span, scan } from './scan.ts';
+import { type EntryPosition, type JournalFormat, scan } from './scan.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The place of an entry, with which it can be read again. */
-export interface JournalPosition extends Span {
+export interface JournalPosition extends EntryPosition {
   path: string;
 }
 

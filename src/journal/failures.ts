@@ -2,7 +2,7 @@ import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 
 /** Returns the error for a journal that can't be opened. A full disk is not a usage error. */
-export function notWritable(path: string, error: unknown): JournalError | UsageError {
+export function notWritableError(path: string, error: unknown): JournalError | UsageError {
   const Kind = isFullDisk(error) ? JournalError : UsageError;
   return new Kind(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
@@ -11,7 +11,7 @@ export function notWritable(path: string, error: unknown): JournalError | UsageE
 }
 
 /** Returns the error for an entry that couldn't be written. Earlier entries are on disk. */
-export function writeFailed(path: string, error: unknown): JournalError {
+export function writeFailedError(path: string, error: unknown): JournalError {
   const isDeleted = codeOf(error) === 'ENOENT';
   return new JournalError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
@@ -21,6 +21,6 @@ export function writeFailed(path: string, error: unknown): JournalError {
   });
 }
 
-export function closed(path: string): JournalError {
+export function closedError(path: string): JournalError {
   return new JournalError(`The journal ${path} is closed.`);
 }

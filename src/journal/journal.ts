@@ -3,13 +3,13 @@ import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
-import { closed, notWritable, writeFailed } from './failures.ts';
+import { closedError, notWritableError, writeFailedError } from './failures.ts';
 import { writeLine } from './line.ts';
-import { headerOf, type JournalReading, type Span, scan } from './scan.ts';
+import { type EntryPosition, headerOf, type JournalReading, scan } from './scan.ts';
 
 interface Waiting {
   line: string;
-  written: (span: Span) => void;
+  written: (span: EntryPosition) => void;
   failed: (failure: Error) => void;
 }
 
@@ -58,7 +58,7 @@ export class Journal<T> {
     } catch (error) {
       await file?.close().catch(() => undefined);
       if (error instanceof UsageError) throw error;
-      throw notWritable(path, error);
+      throw notWritableError(path, error);
     }
   }
 
@@ -68,7 +68,7 @@ export class Journal<T> {
   }
 
   /** Resolves when the entry is on disk. @throws JournalError if it can't be written; all later calls then fail, too. */
-  append(entry: T): Promise<Span> {
+  append(entry: T): Promise<EntryPosition> {
     return new Promise((written, failed) => {
       if (this.#failure) return failed(this.#failure);
       this.#queue.push({ line: writeLine(entry), written, failed });
@@ -79,7 +79,7 @@ export class Journal<T> {
   /** Writes pending entries and closes the file permanently. */
   async close(): Promise<void> {
     while (this.#writing) await this.#writing;
-    this.#failure = closed(this.path);
+    this.#failure = closedError(this.path);
     await this.#file.close();
   }
 
@@ -100,7 +100,7 @@ export class Journal<T> {
       try {
         if (this.#failure === undefined) await this.#put(batch.map(({ line }) => line));
       } catch (error) {
-        this.#failure = writeFailed(this.path, error);
+        this.#failure = writeFailedError(this.path, error);
         // Entries that were reported as failed must not reappear after a restart.
         await truncate(this.path, this.#size).catch(() => undefined);
       }

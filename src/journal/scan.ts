@@ -27,7 +27,7 @@ export interface JournalState {
 }
 
 /** The place of an entry in its file, in bytes, from the start of its line to the end of its line break. */
-export interface Span {
+export interface EntryPosition {
   start: number;
   end: number;
 }
@@ -43,7 +43,7 @@ export function headerOf({ kind, version }: JournalFormat<unknown>): object {
  */
 export async function scan<T>(
   reading: JournalReading<T>,
-  take: (entry: T, span: Span) => void,
+  take: (entry: T, span: EntryPosition) => void,
 ): Promise<JournalState> {
   const { path, format } = reading;
   const state = { size: 0, skipped: 0 };

@@ -19,7 +19,7 @@ export function valueAt(value: unknown, path: string | readonly string[]): unkno
 }
 
 /** Looks up an untrusted key in a table. Ignores inherited properties such as `constructor`. */
-export function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
+export function ownValue<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
@@ -39,11 +39,11 @@ export function tryParseJson(text: string): unknown {
 }
 
 /** Returns the value with the members of its objects in the order of their names, so that equal values have equal texts. */
-export function canonical(value: unknown): unknown {
-  if (isList(value)) return value.map(canonical);
+export function sortMembers(value: unknown): unknown {
+  if (isList(value)) return value.map(sortMembers);
   if (!isRecord(value)) return value;
   return Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, member]) => [name, canonical(member)]);
+    .map(([name, member]) => [name, sortMembers(member)]);
 }

@@ -87,7 +87,7 @@ export async function* takeFirst<T>(
 }
 
 /** Reads the first item now, so that what its response shows is known. Yields all items. */
-export async function begun<T>(
+export async function startReading<T>(
   items: AsyncGenerator<T, void, undefined>,
 ): Promise<AsyncGenerator<T, void, undefined>> {
   const first = await items.next();
@@ -98,7 +98,7 @@ export async function begun<T>(
 }
 
 /** Returns all items. */
-export async function allOf<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
+export async function collectAll<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;

@@ -1,7 +1,7 @@
 import { durationInWords } from './duration.ts';
 
 /** Returns the message for an email or webhook of the sandbox that did not arrive in time. */
-export function waitExpired(
+export function waitExpiredMessage(
   what: 'email' | 'webhook',
   waitMs: number,
   wanted: { to?: string | undefined; event?: string | undefined; envelope?: string | undefined },

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonical } from '../kernel/json.ts';
+import { sortMembers } from '../kernel/json.ts';
 
 /** The number of hexadecimal digits of a key or a content: 96 bits. */
 export const KEY_DIGITS = 24;
@@ -24,7 +24,7 @@ export function remindKey(baseUrl: string, envelopeId: string, signerId: string 
  * Returns a hash of the template and the signers (address, name, role, order). The case of an address and the sequence of the
  * signers don't matter.
  */
-export function contentOf({ templateId, signers }: RequestContent): string {
+export function contentHashOf({ templateId, signers }: RequestContent): string {
   const people = signers.map(({ email, name, role, order }) =>
     JSON.stringify([email.trim().toLowerCase(), name.trim(), role ?? null, order ?? null]),
   );
@@ -46,5 +46,5 @@ export function bodyHashOf(
 
 /** Returns a hash of a JSON value, whatever the order of its members. In a list, missing values count as null. */
 export function digest(value: unknown): string {
-  return hash('sha256', JSON.stringify(canonical(value))).slice(0, KEY_DIGITS);
+  return hash('sha256', JSON.stringify(sortMembers(value))).slice(0, KEY_DIGITS);
 }

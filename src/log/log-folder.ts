@@ -167,7 +167,7 @@ export async function readRecords(
         }
       });
   } catch (error) {
-    throw unreadable(folder, error);
+    throw unreadableLogError(folder, error);
   }
   return found;
 }
@@ -210,7 +210,7 @@ function lineFrom(block: Buffer, start: number): Buffer {
 }
 
 /** Returns the error for a log that can't be read, such as another user's. */
-function unreadable(folder: string, error: unknown): unknown {
+function unreadableLogError(folder: string, error: unknown): unknown {
   if (codeOf(error) === undefined) return error;
   return new UsageError(`Can't read the log in ${folder} (${diskReason(error)}).`, {
     cause: error,

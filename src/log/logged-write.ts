@@ -1,10 +1,10 @@
-import type { End, Intent, LogRecord } from './records.ts';
+import type { Intent, IntentEnd, LogRecord } from './records.ts';
 
 /** A write, as far as its records show it. */
 export interface LoggedWrite {
   intent: Intent;
   /** `open`: no outcome is known, because the request is in flight, or its process ended. */
-  state: 'open' | End['type'];
+  state: 'open' | IntentEnd['type'];
   envelopeIds: readonly string[];
   /** When the last record was written: by this machine's clock, and by the service's (ISO 8601). */
   at: string;
@@ -45,7 +45,7 @@ export class WriteList {
     });
   }
 
-  #end({ id, type, at, serviceAt, envelopeIds, error = null, counts }: End): void {
+  #end({ id, type, at, serviceAt, envelopeIds, error = null, counts }: IntentEnd): void {
     const write = this.#writes.get(id);
     if (write === undefined) return;
     write.state = type;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { WriteHooks } from '../api/http.ts';
-import type { Once } from '../api/once.ts';
 import type { RunEnd } from '../api/write-gate.ts';
+import type { WriteIdentity } from '../api/write-identity.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, SupersededError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { claim } from './claim.ts';
 import { createKey, remindKey } from './keys.ts';
 import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
-import type { End, Intent } from './records.ts';
+import type { Intent, IntentEnd } from './records.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 export interface RecorderOptions {
@@ -32,7 +32,7 @@ export interface WriteFacts {
   requestId: string | undefined;
   /** The signer to remind. */
   signerId?: string | undefined;
-  once?: Once | undefined;
+  once?: WriteIdentity | undefined;
 }
 
 /** Enough for a slow disk, however short the time limit of a request is, in ms. */
@@ -179,7 +179,7 @@ export class LogRecorder {
     return {};
   }
 
-  #end({ id, key, action }: Intent, type: End['type'], more: Partial<End> = {}): End {
+  #end({ id, key, action }: Intent, type: IntentEnd['type'], more: Partial<IntentEnd> = {}): IntentEnd {
     const at = new Date(this.#options.clock.now()).toISOString();
     const serviceAt = new Date(this.#options.serviceNow()).toISOString();
     return {
@@ -194,7 +194,7 @@ export class LogRecorder {
   }
 
   /** Completes an entry. A failure is only reported, because the write has already been sent. */
-  async #complete(record: End): Promise<void> {
+  async #complete(record: IntentEnd): Promise<void> {
     try {
       await this.#options.memory.append([record]);
     } catch (error) {
@@ -205,7 +205,7 @@ export class LogRecorder {
 }
 
 /** Returns the test for earlier writes that forbid this one. */
-function countsFor({ since }: Once): (write: LoggedWrite) => boolean {
+function countsFor({ since }: WriteIdentity): (write: LoggedWrite) => boolean {
   return since === undefined ? mayHaveCreated : (write) => mayHaveReminded(write, since);
 }
 

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../api/response.ts';
-import { matches, resourceResponseSchema } from '../api/schemas.ts';
+import { matchesSchema, resourceResponseSchema } from '../api/schemas.ts';
 import { type OpenGate, openGate } from '../api/write-gate.ts';
 import { isRecord } from '../kernel/json.ts';
 import { LogRecorder, type RecorderOptions } from './recorder.ts';
@@ -22,7 +22,7 @@ export function recordingGate(options: RecorderOptions): OpenGate {
 
 /** Returns the ID of the envelope in a response. */
 export function envelopeIn({ body }: HttpResponse): string | undefined {
-  if (!matches(resourceResponseSchema, body)) return undefined;
+  if (!matchesSchema(resourceResponseSchema, body)) return undefined;
   const { data } = body;
   return isRecord(data) && typeof data.id === 'string' ? data.id : undefined;
 }

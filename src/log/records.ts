@@ -24,7 +24,7 @@ const intentSchema = z.object({
   /** By the service's clock, as far as it is known. */
   serviceAt: z.string(),
   key,
-  /** A hash of what the key stands for (`contentOf`). */
+  /** A hash of what the key stands for (`contentHashOf`). */
   content: z.optional(z.string()),
   /** A hash of everything that is sent, except the request ID. */
   body: z.optional(z.string()),
@@ -66,7 +66,7 @@ const endSchema = z.object({
 const recordSchema = z.discriminatedUnion('type', [intentSchema, endSchema]);
 export type LogRecord = z.infer<typeof recordSchema>;
 export type Intent = z.infer<typeof intentSchema>;
-export type End = z.infer<typeof endSchema>;
+export type IntentEnd = z.infer<typeof endSchema>;
 
 /** Returns a line of the log as a record, or undefined for anything else. */
 export function readRecord(line: string): LogRecord | undefined {

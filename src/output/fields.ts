@@ -55,6 +55,9 @@ function lacksField(item: unknown, path: string): boolean {
 }
 
 /** Returns the selected fields as an object, for --json. */
-export function pick(value: unknown, columns: readonly TableColumn<unknown>[]): Record<string, unknown> {
+export function pickFields(
+  value: unknown,
+  columns: readonly TableColumn<unknown>[],
+): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ key }) => [key, valueAt(value, key) ?? null]));
 }

@@ -1,5 +1,5 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
-import { FieldCheck, fieldColumns, pick } from './fields.ts';
+import { FieldCheck, fieldColumns, pickFields } from './fields.ts';
 import { jsonText, writeJsonArray } from './json.ts';
 import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
@@ -64,7 +64,7 @@ async function writeItems<T>(
 ): Promise<void> {
   const columns = chosen ?? view.columns;
   if (format.quiet) return writeAllIds(items, view, terminal);
-  const shape = (item: T) => (chosen ? pick(item, chosen) : item);
+  const shape = (item: T) => (chosen ? pickFields(item, chosen) : item);
   if (format.json) return writeJsonArray(items, (item) => jsonText(shape(item), 2), terminal);
   if (format.csv) return writeCsv(items, columns, terminal);
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);

@@ -1,4 +1,4 @@
-import { entryOf } from '../kernel/json.ts';
+import { ownValue } from '../kernel/json.ts';
 import type { Terminal } from './terminal.ts';
 
 type Color = Parameters<Terminal['style']>[0];
@@ -16,10 +16,10 @@ const COLORS: Readonly<Record<string, Color>> = {
 
 /** Returns the color of an envelope status, or undefined for an unknown one. */
 export function statusColor(status: string | null | undefined): Color | undefined {
-  return entryOf(COLORS, status ?? '');
+  return ownValue(COLORS, status ?? '');
 }
 
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
-  return entryOf(marks, status ?? '') ?? '?';
+  return ownValue(marks, status ?? '') ?? '?';
 }

@@ -52,16 +52,16 @@ export class AttentionList {
     if (!isSelected) return;
     if (status === 'DECLINED') this.#addDeclined(envelope);
     else if (isInFlight(status) && timeOf(expiresAt) - this.#now <= SOON_MS)
-      this.#expiring.push(named(envelope, expiresAt));
+      this.#expiring.push(namedEnvelope(envelope, expiresAt));
     else if (status === 'DRAFT' && this.#now - timeOf(createdAt) >= FORGOTTEN_AFTER_MS)
-      this.#drafts.push(named(envelope, createdAt));
+      this.#drafts.push(namedEnvelope(envelope, createdAt));
   }
 
   list(late: readonly LateTurn[]): Attention {
     const overdue = new Map<string, NamedEnvelope>();
     for (const { envelope, turn } of late)
       if (!overdue.has(envelope.id))
-        overdue.set(envelope.id, named(envelope, new Date(turn.beganAt).toISOString()));
+        overdue.set(envelope.id, namedEnvelope(envelope, new Date(turn.beganAt).toISOString()));
     return {
       // A replacement may come after the envelope that it replaces.
       declined: firstOf(this.#declined.filter(({ id }) => !this.#replaced.has(id)).sort(latestFirst)),
@@ -75,11 +75,11 @@ export class AttentionList {
     const decliner = envelope.signers?.find(hasDeclined);
     const at = decliner?.declinedAt ?? envelope.sentAt ?? envelope.createdAt;
     if (this.#now - timeOf(at) > DECLINED_WITHIN_MS) return;
-    this.#declined.push({ ...named(envelope, at), people: decliner ? [nameOf(decliner)] : [] });
+    this.#declined.push({ ...namedEnvelope(envelope, at), people: decliner ? [nameOf(decliner)] : [] });
   }
 }
 
-function named({ id, subject, signers }: Envelope, at: string | null | undefined): NamedEnvelope {
+function namedEnvelope({ id, subject, signers }: Envelope, at: string | null | undefined): NamedEnvelope {
   const people = (signers ?? []).filter(isPending).map(nameOf);
   return { id, subject: subject ?? null, people, at: at ?? null };
 }

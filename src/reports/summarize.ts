@@ -38,7 +38,7 @@ export interface ReportOptions {
  * Computes the figures of the selected envelopes that were created in the period and sent, and finds the selected ones that need
  * attention, whatever their age. All envelopes count as history.
  */
-export async function measure(
+export async function computeReport(
   { envelopes, isSelected }: AccountEnvelopes,
   { since, until, now, by }: ReportOptions,
 ): Promise<{ report: StatisticsReport; weeks: WeekFigures[] }> {

@@ -10,12 +10,12 @@ import {
   type OptionNames,
 } from '../kernel/options.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
-import { waitExpired } from '../kernel/wait-expired.ts';
+import { waitExpiredMessage } from '../kernel/wait-expired.ts';
 import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodies, checked, oneOf } from './service/base/validation.ts';
+import { bodySchemas, oneOf, validate } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -179,7 +179,7 @@ const filters = {
  * @throws UsageError naming the method and each wrong field.
  */
 function readArgument<T>(method: string, schema: z.ZodType<T>, given: unknown = {}): T {
-  const result = checked(schema, given);
+  const result = validate(schema, given);
   if ('data' in result) return result.data;
   throw new UsageError(withDetails(`The argument of ${method} is not valid`, result.details));
 }
@@ -193,12 +193,13 @@ type Actions = Omit<
 function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
   const call = callsUntil(closing);
   return {
-    sign: (id, request) => call(() => control.sign(id, readArgument('sign', bodies.controlSign, request))),
+    sign: (id, request) =>
+      call(() => control.sign(id, readArgument('sign', bodySchemas.controlSign, request))),
     view: (id, request) =>
-      call(() => control.view(id, readArgument('view', bodies.controlView, request).signer)),
+      call(() => control.view(id, readArgument('view', bodySchemas.controlView, request).signer)),
     decline: (id, request) =>
       call(() => {
-        const { signer, reason } = readArgument('decline', bodies.controlDecline, request);
+        const { signer, reason } = readArgument('decline', bodySchemas.controlDecline, request);
         return control.decline(id, signer, reason);
       }),
     advance: (time) => call(() => control.advance(msOf(time))),
@@ -210,7 +211,7 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
         const waitMs = wait === undefined ? 0 : msOf(wait);
         const found = await control.mails({ to, envelopeId: envelope }, waitMs, closing);
         if (found.length > 0 || wait === undefined) return found;
-        throw new WaitTimeoutError(waitExpired('email', waitMs, { to, envelope }));
+        throw new WaitTimeoutError(waitExpiredMessage('email', waitMs, { to, envelope }));
       }),
     deliveries: (filter) =>
       call(async () => {
@@ -218,7 +219,7 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
         const waitMs = wait === undefined ? 0 : msOf(wait);
         const found = await control.deliveries({ envelopeId: envelope, event }, waitMs, closing);
         if (wait === undefined || found.some(({ attempts }) => attempts.length > 0)) return found;
-        throw new WaitTimeoutError(waitExpired('webhook', waitMs, { event, envelope }));
+        throw new WaitTimeoutError(waitExpiredMessage('webhook', waitMs, { event, envelope }));
       }),
     seed: (source) =>
       call(async () => {

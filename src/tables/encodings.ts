@@ -49,7 +49,7 @@ const MARKS: readonly (readonly [readonly number[], string])[] = [
 ];
 
 /** Returns the encoding of a byte order mark and the length of the mark in bytes, or undefined without a mark. */
-export function markOf(start: Uint8Array): { encoding: string; length: number } | undefined {
+export function byteOrderMarkOf(start: Uint8Array): { encoding: string; length: number } | undefined {
   const found = MARKS.find(([mark]) => startsWith(start, mark));
   return found && { encoding: found[1], length: found[0].length };
 }

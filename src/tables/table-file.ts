@@ -1,5 +1,5 @@
 import { UsageError } from '../kernel/errors.ts';
-import { type Decoder, decoderOf, encodingNamed, markOf, startsWith } from './encodings.ts';
+import { byteOrderMarkOf, type Decoder, decoderOf, encodingNamed, startsWith } from './encodings.ts';
 import { LineBreaks, withPlainBreaks } from './line-breaks.ts';
 import type { JsonFile, TableFile } from './record.ts';
 
@@ -60,7 +60,7 @@ export async function openTableFile(
     throw new UsageError(`${name} is not an .xlsx file.`, {
       hint: 'Omit --sheet, which is for .xlsx files.',
     });
-  const mark = markOf(start);
+  const mark = byteOrderMarkOf(start);
   const encoding = mark?.encoding ?? named ?? encodingBefore(start, options);
   if (!encoding.startsWith('utf-16') && wideEncoding(start) !== undefined)
     throw otherEncoding(name, encoding, start, options);

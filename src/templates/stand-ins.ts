@@ -48,8 +48,8 @@ function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
   const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, LIMITS.roles);
   return {
     id: template.id,
-    name: cut(template.name, LIMITS.name) || template.id,
-    description: cut(template.description, LIMITS.description),
+    name: trimTo(template.name, LIMITS.name) || template.id,
+    description: trimTo(template.description, LIMITS.description),
     ...(roles.length === 0 ? {} : { roles }),
     pageCount: pageOf(template.pageCount),
     fields: (template.fields ?? []).slice(0, LIMITS.fields).map(fieldOf),
@@ -61,16 +61,16 @@ function fieldOf(field: TemplateField, index: number): NonNullable<StandIn['fiel
     .flatMap((value) => (isRecord(value) ? [value.name] : [value]))
     .filter((name) => typeof name === 'string' && name !== '');
   return {
-    fieldId: cut(field.fieldId, LIMITS.name) || `field_${index + 1}`,
-    type: cut(field.type, LIMITS.type) || 'TEXT',
-    label: cut(field.label, LIMITS.label),
+    fieldId: trimTo(field.fieldId, LIMITS.name) || `field_${index + 1}`,
+    type: trimTo(field.type, LIMITS.type) || 'TEXT',
+    label: trimTo(field.label, LIMITS.label),
     required: field.required ?? false,
     page: pageOf(field.page),
-    ...(typeof role === 'string' ? { role: cut(role, LIMITS.name) } : {}),
+    ...(typeof role === 'string' ? { role: trimTo(role, LIMITS.name) } : {}),
   };
 }
 
-function cut(text: string | null | undefined, maxLength: number): string {
+function trimTo(text: string | null | undefined, maxLength: number): string {
   return (text ?? '').trim().slice(0, maxLength);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { entryOf } from '../kernel/json.ts';
+import { ownValue } from '../kernel/json.ts';
 import type { EnvelopeStatus, EventName } from '../kernel/vocabulary.ts';
 
 const STATUS: Readonly<Record<EventName, EnvelopeStatus>> = {
@@ -40,7 +40,7 @@ export function sampleBody(
   };
   const data = {
     envelopeId,
-    status: entryOf<string>(STATUS, event) ?? 'SENT',
+    status: ownValue<string>(STATUS, event) ?? 'SENT',
     ...(SIGNER_EVENTS.has(event) ? { signer } : {}),
   };
   return { event, timestamp, data };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { partWriter } from '../../src/bulk/commands/rows-file.ts';
+import { bufferedWriter } from '../../src/bulk/commands/rows-file.ts';
 
 async function written(outIsTty: boolean, text: string): Promise<string> {
   const pieces: Uint8Array[] = [];
@@ -7,7 +7,7 @@ async function written(outIsTty: boolean, text: string): Promise<string> {
     pieces.push(Buffer.from(piece));
     return Promise.resolve();
   };
-  const writer = partWriter({ outIsTty, out });
+  const writer = bufferedWriter({ outIsTty, out });
   await writer.write(text);
   await writer.end();
   return Buffer.concat(pieces).toString();

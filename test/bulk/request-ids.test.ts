@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { contentOf, createKey } from '../../src/log/keys.ts';
+import { contentHashOf, createKey } from '../../src/log/keys.ts';
 import type { LogRecord } from '../../src/log/records.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { Runs } from './rig.ts';
@@ -79,7 +79,7 @@ describe('a request ID in the file', () => {
         until: new Date(time + 30_000).toISOString(),
         serviceAt: new Date(time).toISOString(),
         key: createKey(client.baseUrl, 'own-2'),
-        content: contentOf(contentOfRow(2)),
+        content: contentHashOf(contentOfRow(2)),
         action: 'create',
         effect: 'mails',
         envelopeIds: [],

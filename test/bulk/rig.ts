@@ -8,7 +8,7 @@ import { NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
 import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
-import { type Ending, processRun } from '../../src/bulk/run.ts';
+import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -181,7 +181,7 @@ function failure(status: number, code: string): Reply {
 }
 
 export interface Worked {
-  ending: Ending;
+  ending: RunEnding;
   results: RowResult[];
   notices: string[];
   reported: RowResult[];

@@ -333,7 +333,7 @@ describe('the rows of an earlier run', () => {
     expect((await earlierRows(...rows)).size).toBe(30);
   });
 
-  it("don't count if the service has none of its envelopes, as after a reset", async () => {
+  it("are sent again if the service has none of that run's envelopes, as after a reset", async () => {
     runs.service.stored.length = 0;
     expect((await earlierRows(...rows)).size).toBe(0);
     expect(runs.service.counts.gets).toBeLessThan(6);

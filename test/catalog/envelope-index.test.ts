@@ -7,7 +7,7 @@ import { readIndex } from '../../src/catalog/index/index-file.ts';
 import { IndexWriter } from '../../src/catalog/index/index-writer.ts';
 import { findInIndex } from '../../src/catalog/index/query.ts';
 import type { Selection } from '../../src/catalog/selection.ts';
-import { allOf } from '../../src/kernel/streams.ts';
+import { collectAll } from '../../src/kernel/streams.ts';
 import { clientFor } from '../support/client.ts';
 import { ModelService, summaryOf } from '../support/model-service.ts';
 
@@ -36,7 +36,7 @@ function process() {
   });
   const find = async (selection: Selection) => {
     const { envelopes } = await findInIndex({ client, writer }, selection, {});
-    return (await allOf(envelopes)).map(summaryOf);
+    return (await collectAll(envelopes)).map(summaryOf);
   };
   return { find };
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { findProblems, type Party } from '../../src/envelopes/completeness.ts';
+import { findProblems, type SignerWithRole } from '../../src/envelopes/completeness.ts';
 
 const LEASE = { names: ['Landlord', 'Tenant'], inferred: false };
 const GUESSED = { ...LEASE, inferred: true };
 const NONE = { names: [], inferred: false };
-const who = (email: string, role?: string): Party => (role === undefined ? { email } : { email, role });
+const who = (email: string, role?: string): SignerWithRole =>
+  role === undefined ? { email } : { email, role };
 const ada = who('ada@example.com', 'Tenant');
 const bo = who('bo@example.com', 'Landlord');
 
@@ -12,7 +13,7 @@ const bo = who('bo@example.com', 'Landlord');
 const factsOf = (text: string) => text.match(/[\w.]+@[\w.]*\w|Ten+ant|Landlord|twice|\d+/g)?.join(' ');
 
 describe("the check of a new envelope's signers", () => {
-  it.each<[string, Party[], typeof LEASE, string[]]>([
+  it.each<[string, SignerWithRole[], typeof LEASE, string[]]>([
     ['nothing if each role has a signer', [ada, bo], LEASE, []],
     ['nothing about roles if none are known', [ada], NONE, []],
     ['a role without a signer', [ada], LEASE, ['incomplete: Landlord']],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
-import { carryOut } from '../../src/envelopes/replace/carry-out.ts';
+import { executeReplacement } from '../../src/envelopes/replace/execute-replacement.ts';
 import { planReplacement } from '../../src/envelopes/replace/plan-replacement.ts';
 import { memoryOf } from '../support/recording.ts';
 import {
@@ -52,7 +52,7 @@ describe('events during a replacement', () => {
     const [first = requestFor(id), second = requestFor(id)] = requests;
     const plan = await planReplacement(rig.client, second, rig.memory);
     await replaceOnce(rig, first);
-    await expect(carryOut(plan, second, rig).next()).rejects.toMatchObject({
+    await expect(executeReplacement(plan, second, rig).next()).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('was already replaced by') as unknown,
     });
@@ -66,7 +66,7 @@ describe('events during a replacement', () => {
     const plan = await planReplacement(rig.client, second, rig.memory);
     const other = requestFor(id, { changes: { signers: ['adda@example.com=cleo@example.com'] } });
     await replaceOnce(rig, other);
-    await expect(carryOut(plan, second, rig).next()).rejects.toMatchObject({
+    await expect(executeReplacement(plan, second, rig).next()).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('was already replaced by') as unknown,
     });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { contentOf } from '../../src/log/keys.ts';
+import { contentHashOf } from '../../src/log/keys.ts';
 
 const ada = { email: 'ada@example.com', name: 'Ada' };
-const of = (signers: Parameters<typeof contentOf>[0]['signers'], templateId = 'tmpl_1') =>
-  contentOf({ templateId, signers });
+const of = (signers: Parameters<typeof contentHashOf>[0]['signers'], templateId = 'tmpl_1') =>
+  contentHashOf({ templateId, signers });
 
 it('treats a create with another template, address, name, role, or order as different', () => {
   const base = of([{ ...ada, role: 'Tenant', order: 1 }]);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { actWithOutcome } from '../../src/envelopes/write-outcome.ts';
+import { actWithOutcome, sendEnvelope } from '../../src/envelopes/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { ProcessMemory } from '../../src/log/write-memory.ts';
@@ -115,6 +115,25 @@ describe('a create', () => {
     });
     await expect(settle(client, controller.signal)).rejects.toThrow('enough');
     expect(server?.seen).toHaveLength(last);
+  });
+
+  it('is found within a minute if the clock is set back by hours meanwhile', async () => {
+    const lagging: ResponseOutcome = (request, response, number) => {
+      if (number === 1) clock.time -= 180 * MINUTE;
+      response.setHeader('date', new Date(NOW).toUTCString());
+      const isListed = clock.slept.length > 2;
+      const item = { id: 'env_1', createdAt: at(NOW), metadata: mine };
+      return losing(isListed ? [item] : [])(request, response, number);
+    };
+    const { client, clock } = await serviceOf(lagging);
+    expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
+    await server?.close();
+    const without = await serviceOf((request, response, number) => {
+      if (number === 1) without.clock.time -= 180 * MINUTE;
+      return losing([])(request, response, number);
+    });
+    expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
+    expect(without.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(MINUTE);
   });
 
   it('is found if the clocks differ by minutes, without reading a long list to its end', async () => {
@@ -236,5 +255,17 @@ describe('an action', () => {
   ])('fails if the next try is refused %s', async (_, code, states, reads) => {
     const done = await send([loseReply, refuse(code), loseReply], states);
     expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });
+  });
+
+  it('is not done if the response to a send was lost and the draft was canceled meanwhile', async () => {
+    const canceled = { id: 'env_1', status: 'CANCELLED', sentAt: null };
+    const { client } = await serviceOf(({ method }, response) =>
+      method === 'GET'
+        ? json(response, 200, { data: canceled })
+        : server?.seen.length === 1
+          ? loseReply(response)
+          : refuse('INVALID_STATE')(response),
+    );
+    await expect(sendEnvelope(client, 'env_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 });

@@ -99,7 +99,7 @@ describe('thousands of envelopes', () => {
 });
 
 it(
-  'returns the state of the service after any history',
+  'find returns what the service has, after any sequence of changes',
   () => findAfterAnyHistory({ runs: Number(process.env.INDEX_RUNS ?? 20) }),
   300_000,
 );

@@ -100,7 +100,7 @@ it('shows the status of a run on one screen: what needs you, and who waits longe
   expect((await screen.ended).code).toBe(0);
   const lines = screen.visible();
   expect(lines[0]).toMatch(/^run-\S+, rows\.csv, .*, paused: 30 rows$/);
-  expect(lines[1]).toBe('25 of 30 sent, 5 not begun.');
+  expect(lines[1]).toBe('25 of 30 sent, 5 not started.');
   expect(lines[2]).toMatch(/^Continue: esign bulk resume run-\S+$/);
   expect(lines[3]).toBe('17 waiting, 5 pending, 8 declined');
   expect(lines.filter((line) => line.includes('declined: too late'))).toHaveLength(6);

@@ -31,7 +31,11 @@ describe('a file with problems', () => {
     ['an invalid address', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email: "bad"/],
     ['no rows', 'email,name\n', /rows\.csv:1: the file has no rows/],
     ['nothing at all', '', /rows\.csv:1: the file has no rows/],
-    ['an unknown template', 'email,template_id\na@b.c,tmpl_missing\n', /rows\.csv:2: .*tmpl_missing/],
+    [
+      'an unknown template',
+      'email,template_id\na@b.c,tmpl_missing\n',
+      /rows\.csv:2 template_id: .*tmpl_missing/,
+    ],
   ])('is refused before anything is sent: %s', async (_, text, problem) => {
     await given('rows.csv', text);
     const run = await home.run`bulk create rows.csv --template tmpl_nda --send --yes --json`;

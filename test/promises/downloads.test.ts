@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { argv } from '../support/argv.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -172,6 +174,14 @@ describe('documents download', () => {
     expect(streamed.stderr).toContain('seal was not checked');
     const refused = await home.run`documents download ${key} -o new/ --json`;
     expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
+  });
+
+  it('prints no document on a terminal, on which it could act', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, ...argv`documents download ${key} -o -`], { env: home.env });
+    expect((await screen.ended).code).toBe(2);
+    expect(screen.raw()).toContain('not printed on a terminal');
+    expect(screen.raw()).not.toContain('%PDF-');
   });
 });
 

@@ -290,11 +290,16 @@ describe('a response from something other than the service', () => {
 describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
+    [['envelop', 'lst', '--json'], /Did you mean `esign envelopes list --json`/],
+    [['bulkk', 'create', 'rows.csv'], /Did you mean `esign bulk create rows.csv`/],
+    [['envelop'], /Did you mean `esign envelopes`/],
+    [['finf', 'ada'], /Did you mean `esign find ada`/],
     [['help', 'nosuch'], /Unknown command "nosuch"/],
     [['api'], /Missing argument PATH/],
     [['bulk', 'template', 'no/such/folder.csv'], /its folder does not exist/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
     [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
+    [['envelopes', 'list', '--status', 'opne'], /Did you mean open/],
     [['envelopes', 'list', '--json', '--csv'], /--csv and --json|--json and --csv/],
     [['envelopes', 'get'], /at least one envelope ID/],
     [['templates', 'get', 'a', 'b'], /Unexpected argument/],

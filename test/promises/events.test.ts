@@ -53,6 +53,22 @@ async function receive(at: Home, ...bodies: string[]): Promise<string[]> {
 }
 
 describe('the journal of webhooks', () => {
+  it('is shown without secrets that this machine knows, even if a webhook contains one', async () => {
+    const own = new Home();
+    onTestFinished(() => own.close());
+    const [id = ''] = await receive(own, payload('env_1', 'envelope.sent', { note: SECRET }));
+    const env = { ESIGN_WEBHOOK_SECRET: SECRET };
+    for (const args of [
+      argv`events list --json`,
+      argv`events list --csv --fields body`,
+      argv`events show ${id}`,
+    ]) {
+      const { code, stdout } = await own.run(args, { env });
+      expect([code, stdout]).toEqual([0, expect.stringContaining('[redacted]')]);
+      expect(stdout).not.toContain(SECRET);
+    }
+  });
+
   it('is private, and contains each delivery, which can be listed, shown, and resent byte for byte', async () => {
     const own = new Home();
     onTestFinished(() => own.close());

@@ -33,9 +33,9 @@ afterAll(async () => {
   await service.close();
 });
 
-async function screenOf(...words: string[]): Promise<string[]> {
+async function screenOf(words: readonly string[], env: Record<string, string> = {}): Promise<string[]> {
   const [file, ...before] = COMMAND;
-  const screen = openScreen(file, [...before, ...words], { env: { ...home.env } });
+  const screen = openScreen(file, [...before, ...words], { env: { ...home.env, ...env } });
   expect((await screen.ended).code).toBe(0);
   return screen.text().split('\n');
 }
@@ -53,20 +53,43 @@ describe('on one screen', () => {
     [['envelopes', 'list']],
   ])('shows %j without scrolling', async (words) => {
     // One row is left for the next prompt.
-    expect((await screenOf(...words)).length).toBeLessThanOrEqual(23);
+    expect((await screenOf(words)).length).toBeLessThanOrEqual(23);
   });
 
   it('find says how many it shows, and --all shows the rest', async () => {
     const ids = (lines: string[]) => lines.filter((line) => / env_\d+$/.test(line)).length;
-    const some = await screenOf('find', 'kat');
+    const some = await screenOf(['find', 'kat']);
     expect(some.join('\n')).toContain(`Showing ${ids(some)} of 60.`);
-    expect(ids(await screenOf('find', 'kat', '--all'))).toBe(60);
+    expect(ids(await screenOf(['find', 'kat', '--all']))).toBe(60);
+  });
+});
+
+describe('templates get on a terminal', () => {
+  it('shows as many fields as fit on the screen, and all with --all', async () => {
+    const fields = Array.from({ length: 60 }, (_, n) => {
+      return { fieldId: `f${n}`, type: 'TEXT', label: `Field ${n}`, required: true, page: 1 + (n % 3) };
+    });
+    const template = { id: 'tmpl_long', name: 'Long', pageCount: 3, roles: ['Tenant'], fields };
+    const { server, env } = await fakeService((_, response) => json(response, 200, { data: template }));
+    try {
+      const lines = await screenOf(['templates', 'get', 'tmpl_long'], env);
+      const shown = lines.filter((line) => line.includes('TEXT')).length;
+      expect(lines.length).toBeLessThanOrEqual(23);
+      expect(lines[2]).toContain('Tenant');
+      expect(lines.at(-1)).toBe(
+        `… and ${60 - shown} more fields. To show all:  esign templates get tmpl_long --all`,
+      );
+      const all = await screenOf(['templates', 'get', 'tmpl_long', '--all'], env);
+      expect(all.filter((line) => line.includes('TEXT'))).toHaveLength(60);
+    } finally {
+      await server.close();
+    }
   });
 });
 
 describe('late on a terminal', () => {
   it('shows a person with many envelopes as one line, and the command that reminds exactly these', async () => {
-    const lines = await screenOf('late', '--status', 'open');
+    const lines = await screenOf(['late', '--status', 'open']);
     const hanna = lines.filter((line) => line.includes('Hanna'));
     const late = linesOf((await home.run`late --status open -q`).stdout);
     const ofHanna = late.filter((line) => / boss_\d+$/.test(line)).length;

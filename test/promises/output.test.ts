@@ -102,7 +102,7 @@ afterAll(async () => {
 });
 
 describe('the --json output', () => {
-  it('validates the output of envelopes, from draft to documents', async () => {
+  it('matches the published schemas for envelopes, from draft to documents', async () => {
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
     const [id, other, third] = [await draft('--send', ...hook), await draft(), await draft()];
     await run('envelopes:create', 'dryRun', ['--template', 'tmpl_nda', '--signer', 'a@b.c', '--dry-run']);
@@ -188,7 +188,7 @@ describe('the --json output', () => {
     await run('log', 'list', []);
   });
 
-  it('validates the output of templates, profiles, and the others', async () => {
+  it('matches the published schemas for templates, profiles, and the other commands', async () => {
     await run('templates:list', 'list', []);
     await run('templates:get', 'template', ['tmpl_lease']);
     await run('profiles:list', 'list', []);

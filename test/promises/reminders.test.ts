@@ -120,7 +120,7 @@ describe('--min-gap', () => {
     expect(await reminded(one)).toEqual([2, 2]);
   });
 
-  it('skips them among several, and counts them in the totals and the dry run', async () => {
+  it('skips recently reminded signers among several envelopes, and counts them in the totals and the dry run', async () => {
     const [one, other] = [await sent(), await sent()];
     await remind(one.id);
     const ids = [one.id, other.id];

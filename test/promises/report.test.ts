@@ -86,7 +86,7 @@ describe('report', () => {
     expect((await home.run`report --by nothing`).code).toBe(2);
   });
 
-  it('writes a page that loads and runs nothing', async () => {
+  it('writes a page that has no scripts and loads nothing', async () => {
     await home.json`report --by meta.unit --html report.html`;
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');

@@ -294,7 +294,7 @@ describe('a file to which the service added data after sealing', () => {
   it('is in the evidence, next to its sealed part', async () => {
     const { code, stderr } =
       await home.run`envelopes evidence ${extended('env_1')} --dir e${turn} -p p${turn}`;
-    expect([code, stderr]).toEqual([9, expect.stringContaining('are not covered')]);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('not covered')]);
     const part = await readFile(home.path(`e${turn}`, 'env_1.signed.sealed.pdf'));
     expect((await verify(part)).files).toMatchObject([{ seal: { coverage: 'whole' } }]);
     const page = await readFile(home.path(`e${turn}`, 'evidence.html'), 'utf8');

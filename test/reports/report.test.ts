@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Signer } from '../../src/api/schemas.ts';
 import type { GroupBy } from '../../src/reports/groups.ts';
-import { measure } from '../../src/reports/summarize.ts';
+import { computeReport } from '../../src/reports/summarize.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 1, 10);
@@ -57,7 +57,10 @@ const envelopes: Envelope[] = [
 ];
 
 function reportBy(by?: GroupBy, all: Envelope[] = envelopes) {
-  return measure({ envelopes: all, isSelected: () => true }, { since: null, until: null, now: NOW, by });
+  return computeReport(
+    { envelopes: all, isSelected: () => true },
+    { since: null, until: null, now: NOW, by },
+  );
 }
 async function groupsBy(by: GroupBy, all?: Envelope[]) {
   return (await reportBy(by, all)).report.groups;
@@ -140,7 +143,7 @@ describe('a report', () => {
     }));
     const replacement = { id: 'new', status: 'SENT', metadata: { replaces: 'e5' } };
     const all = [...envelopes, draft, first, second, replacement].flatMap((one) => one ?? []);
-    const { report } = await measure(
+    const { report } = await computeReport(
       { envelopes: all, isSelected: ({ id }) => id !== 'e10' && id !== 'new' },
       { since: Date.UTC(2026, 1, 2), until: Date.UTC(2026, 1, 4), now: NOW, by: undefined },
     );

@@ -40,6 +40,7 @@ export interface Issued {
 
 /** The content of a certificate; by default a signer's, valid from yesterday until tomorrow. */
 export interface Wanted {
+  /** Empty for a certificate without a name. */
   name: string;
   organization?: string;
   /** The issuer; self-signed without one. */
@@ -151,7 +152,9 @@ function distinguishedName(parts: NameParts): RelativeDistinguishedNames {
   const kinds = ['country', 'organization', 'commonName'] as const;
   const value = kinds.flatMap((kind) => {
     const text = parts[kind];
-    return text === undefined ? [] : [new Asn1Set({ value: [attribute(OID[kind], text).toSchema()] })];
+    return text === undefined || text === ''
+      ? []
+      : [new Asn1Set({ value: [attribute(OID[kind], text).toSchema()] })];
   });
   return RelativeDistinguishedNames.fromBER(new Sequence({ value }).toBER());
 }

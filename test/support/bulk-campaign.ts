@@ -7,7 +7,7 @@ import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts'
 import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
 import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
-import { type Ending, processRun } from '../../src/bulk/run.ts';
+import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
@@ -92,8 +92,8 @@ class Course {
   }
 
   /** Completes every run of each state folder, without faults. */
-  async #finish(): Promise<Ending | undefined> {
-    const endings = new Map<string, Ending>();
+  async #finish(): Promise<RunEnding | undefined> {
+    const endings = new Map<string, RunEnding>();
     for (let attempt = 0; attempt < 6; attempt++) {
       for (const [index, folder] of this.#folders.entries()) {
         for (const id of await runIds(folder)) {
@@ -106,7 +106,7 @@ class Course {
     return [...endings.values()].find(({ kind }) => kind !== 'finished') ?? [...endings.values()][0];
   }
 
-  async #judged(ending: Ending | undefined): Promise<Campaign> {
+  async #judged(ending: RunEnding | undefined): Promise<Campaign> {
     const { emails, habits } = this.#service;
     const { wrong } = this.#result;
     wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
@@ -153,7 +153,7 @@ class Course {
   }
 
   /** Another process continues the run, on the first machine or the second. */
-  async #again(isFaulty: boolean): Promise<Ending | undefined> {
+  async #again(isFaulty: boolean): Promise<RunEnding | undefined> {
     const other = this.#random() < 0.3 ? 1 : 0;
     for (const index of [other, 1 - other]) {
       const folder = this.#folder(index);
@@ -166,7 +166,7 @@ class Course {
   }
 
   /** Runs the list as `bulk create` does; if an earlier run of it is not finished, that one is resumed. */
-  async #begin(index: number, isFaulty: boolean): Promise<Ending | undefined> {
+  async #begin(index: number, isFaulty: boolean): Promise<RunEnding | undefined> {
     const folder = this.#folder(index);
     const clock = this.#clock();
     const draft = await draftRun(folder, clock.now());
@@ -205,7 +205,7 @@ class Course {
   }
 
   /** One process: it works until it is done, or until it is killed at one of its requests or entries. */
-  async #work(run: OpenRun, index: number, isFaulty: boolean): Promise<Ending> {
+  async #work(run: OpenRun, index: number, isFaulty: boolean): Promise<RunEnding> {
     const killer = new AbortController();
     let steps = isFaulty ? Math.floor(this.#random() * this.#rows.length * 6) : Number.POSITIVE_INFINITY;
     const killed = () => killer.signal.aborted;

@@ -6,7 +6,7 @@ import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { recentItems } from '../../src/catalog/envelope-list.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
-import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
+import { executeReplacement, type ReplaceResult } from '../../src/envelopes/replace/execute-replacement.ts';
 import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan-replacement.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
@@ -94,7 +94,7 @@ export async function replaceOnce(
   request: ReplaceRequest,
 ): Promise<ReplaceResult> {
   const plan = await planReplacement(client, request, memory);
-  const doing = carryOut(plan, request, { client, memory });
+  const doing = executeReplacement(plan, request, { client, memory });
   for (;;) {
     const next = await doing.next();
     if (next.done) return next.value;

@@ -3,7 +3,7 @@ import { createMultibyteEncoder } from '@exodus/bytes/multi-byte.js';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
-import { allOf } from '../../src/kernel/streams.ts';
+import { collectAll } from '../../src/kernel/streams.ts';
 import { encodingNamed } from '../../src/tables/encodings.ts';
 import { openTableFile } from '../../src/tables/table-file.ts';
 
@@ -98,7 +98,7 @@ describe('a text file', () => {
     const read = async () => {
       const table = await openTableFile(source, { hasFlags: false, before: { encoding } });
       if (table.format === 'csv')
-        await allOf(table.records({ problem: () => undefined, warning: () => undefined }));
+        await collectAll(table.records({ problem: () => undefined, warning: () => undefined }));
     };
     const hint: unknown = expect.not.stringContaining('--encoding');
     await expect(read()).rejects.toMatchObject({ message: expect.stringContaining('text') as unknown, hint });

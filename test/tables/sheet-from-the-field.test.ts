@@ -118,7 +118,7 @@ it('a text is shown in the format of its cell', async () => {
 });
 
 it.each(['xl/workbook.xml', 'xl/sharedStrings.xml', 'xl/styles.xml', 'xl/worksheets/sheet1.xml'])(
-  'a wrong checksum of %s is damage',
+  'reports a wrong checksum of %s as damage',
   async (part) => {
     const bytes = xlsxOf({ sheets: { A: [['email'], ['a@b.c']] }, strings: ['<t>a</t>'] });
     const at = bytes.indexOf(part, bytes.indexOf('PK\x01\x02')) - 46;

@@ -75,7 +75,7 @@ export default class Api extends EsignCommand {
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
     if (flags.paginate)
-      return writeJsonArray(callPages(send, rawCall), (item) => safe(indentJson(item), out), out);
+      return writeJsonArray(callPages(send, rawCall), (item) => safeJsonText(indentJson(item), out), out);
     const work = () => sendCall(send, rawCall);
     const write = {
       unknown: () =>
@@ -108,9 +108,9 @@ async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): 
   const trimmed = text.trim();
   if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
   const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
-  await terminal.out(`${safe(shaped, terminal)}\n`);
+  await terminal.out(`${safeJsonText(shaped, terminal)}\n`);
 }
 
-function safe(json: string, terminal: Terminal): string {
+function safeJsonText(json: string, terminal: Terminal): string {
   return terminal.outIsTty ? safeJson(json) : escapeControlCharacters(json);
 }

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
-import { checkSigners, unconfirmed } from '../../envelopes/commands/confirm-concerns.ts';
+import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
@@ -9,7 +9,7 @@ import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flag
 import { notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
-import type { Concern, Party } from '../../envelopes/completeness.ts';
+import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
@@ -84,7 +84,7 @@ export async function planAction(
   if (plan.kind === 'refuse') throw plan.error;
   if (plan.kind === 'skip') {
     const { reason } = plan;
-    const brief = envelope && briefly(envelope, envelope.signers);
+    const brief = envelope && summarizeEnvelope(envelope, envelope.signers);
     return {
       would: { ...would, warnings: [sentenceOf(reason)], envelope: brief },
       writes: [],
@@ -101,7 +101,7 @@ export async function planAction(
     would: {
       ...would,
       warnings: [...notes, ...textsOf(concerns)],
-      envelope: envelope && briefly(envelope, signers),
+      envelope: envelope && summarizeEnvelope(envelope, signers),
     },
     writes,
     act: () => withOutcomeCheck(write, context, async () => (await execute()).envelope),
@@ -110,7 +110,7 @@ export async function planAction(
 
 /** MCP has no prompt, but the dry run shows what would be lost, and the user agrees to it. @throws UsageError for anything else */
 function refuseUnconfirmed(concerns: readonly Concern[]): void {
-  const error = unconfirmed(concerns, true);
+  const error = unconfirmedError(concerns, true);
   if (error !== undefined) throw error;
 }
 
@@ -129,7 +129,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
       action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
       effect: flags.draft ? 'writes' : 'mails',
       warnings: notes,
-      envelope: { old: briefly(old, old.signers), new: body },
+      envelope: { old: summarizeEnvelope(old, old.signers), new: body },
     },
     writes: writesOf(plan),
     act: () => replaceEnvelope(id, flags, context),
@@ -137,7 +137,10 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
 }
 
 /** Returns the fields that identify an envelope, and its signers. */
-function briefly(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
+function summarizeEnvelope(
+  envelope: Envelope,
+  signers: readonly (SignerWithRole & Signer)[] | null | undefined,
+) {
   const { id, status, subject, templateName, signingOrder, expiresAt } = envelope;
   const people = (signers ?? []).map(({ name, email, role, order }) => ({ name, email, role, order }));
   return { id, status, subject, templateName, signingOrder, expiresAt, signers: people };

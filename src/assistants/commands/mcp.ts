@@ -10,7 +10,7 @@ import { messageOf } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 import type { ParseFlags } from './mcp-input.ts';
 import { readTools } from './read-tools.ts';
-import { WRITES, writeTools } from './write-tools.ts';
+import { WRITE_QUEUE_KEY, writeTools } from './write-tools.ts';
 
 export default class Mcp extends EsignCommand {
   static override summary = 'Start an MCP (Model Context Protocol) server for AI assistants, on stdio.';
@@ -49,7 +49,7 @@ export default class Mcp extends EsignCommand {
     const serving = serveStdio(make, { transport, onerror });
     await transport.ended(context.interrupt.signal);
     // Calls that the client has canceled may still be running.
-    await queue.run(WRITES, () => Promise.resolve());
+    await queue.run(WRITE_QUEUE_KEY, () => Promise.resolve());
     await serving.close();
   }
 }
@@ -123,12 +123,12 @@ class DrainingStdio implements Transport {
 function withoutNulls(message: JSONRPCMessage): JSONRPCMessage {
   if (!('method' in message) || message.method !== 'tools/call') return message;
   const { arguments: all, ...params } = message.params ?? {};
-  return { ...message, params: { ...params, arguments: given(all) } };
+  return { ...message, params: { ...params, arguments: dropNulls(all) } };
 }
 
-function given(value: unknown): unknown {
-  if (isList(value)) return value.map(given);
+function dropNulls(value: unknown): unknown {
+  if (isList(value)) return value.map(dropNulls);
   if (!isRecord(value)) return value ?? undefined;
   const entries = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(entries.map(([key, one]) => [key, given(one)]));
+  return Object.fromEntries(entries.map(([key, one]) => [key, dropNulls(one)]));
 }

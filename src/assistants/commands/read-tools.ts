@@ -6,7 +6,7 @@ import { filtersOf, searchText } from '../../catalog/commands/selection-flags.ts
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { fetchInto } from '../../documents/commands/run-download.ts';
-import { readKnownSigners } from '../../documents/commands/signers.ts';
+import { readKnownSigners } from '../../documents/commands/seal-signers.ts';
 import DocumentsVerify from '../../documents/commands/verify.ts';
 import { targetsOfId } from '../../documents/download/targets.ts';
 import EnvelopesDownload from '../../envelopes/commands/download.ts';

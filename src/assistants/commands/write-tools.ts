@@ -28,7 +28,7 @@ const confirming = {
   confirmation: z.string().optional().describe('confirmation from the dry run'),
 };
 /** The key of all writes in the queue: they run one at a time, because the guards count the emails of one call. */
-export const WRITES = 'writes';
+export const WRITE_QUEUE_KEY = 'writes';
 const FIRST =
   'First call it with dryRun: true and show the result. After the user agrees, repeat it with the confirmation.';
 
@@ -112,7 +112,7 @@ const CALLS_MAX = 10_000;
 function requestIdsByCall(): (given: Values) => string {
   const ids = new Map<string, string>();
   return (given) => {
-    const call = shortDigest(callOf('create', given));
+    const call = shortDigest(callKey('create', given));
     const id = ids.get(call) ?? newRequestId();
     ids.set(call, id);
     dropOldest(ids, CALLS_MAX);
@@ -136,7 +136,7 @@ function writeTool<F extends Values, More extends z.ZodRawShape>(
 ): Tool {
   const answer = async (flags: F, more: z.infer<z.ZodObject<More>>, { given }: Call) => {
     const { dryRun, confirmation, ...rest } = given;
-    const call = callOf(facts.name, rest);
+    const call = callKey(facts.name, rest);
     if (dryRun === true) {
       const { would, writes, act } = await plan(flags, more, rest);
       const client = await context.session.client();
@@ -156,7 +156,7 @@ function writeTool<F extends Values, More extends z.ZodRawShape>(
     description: `${facts.description} ${FIRST}`,
     ofCall: confirming,
     hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-    run: (flags, more, call) => queue.run(WRITES, () => answer(flags, more, call), call.canceled),
+    run: (flags, more, call) => queue.run(WRITE_QUEUE_KEY, () => answer(flags, more, call), call.canceled),
   });
 }
 
@@ -203,7 +203,7 @@ export class Confirmations<T> {
 }
 
 /** Returns a text that identifies the call, regardless of the order of its arguments. */
-export function callOf(name: string, input: Record<string, unknown>): string {
+export function callKey(name: string, input: Record<string, unknown>): string {
   return JSON.stringify([name, sorted(input)]);
 }
 

@@ -25,8 +25,8 @@ import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { localDelimiter } from './bulk-flags.ts';
 import { resultList } from './row-text.ts';
-import { partWriter, sourceOf } from './rows-file.ts';
-import { namedRun } from './selected-run.ts';
+import { bufferedWriter, sourceOf } from './rows-file.ts';
+import { resolveRunId } from './selected-run.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {
@@ -51,12 +51,12 @@ export default class BulkExport extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkExport);
-    const id = await namedRun(args.run);
+    const id = await resolveRunId(args.run);
     const { into, failed, output } = flags;
     const out = outputOf(output, context.terminal);
     if (into !== undefined) await exportInto({ failed, id, into, out }, context);
     else {
-      const results = resultsOfRun(id, failed);
+      const results = resultsOfRun({ id, failed, out });
       if (context.terminal.json)
         await writeJsonArray(results, (result) => jsonText(resultAsJson(result), 2), out.terminal);
       else await writeList(results, resultList, { csv: true }, out.terminal);
@@ -68,18 +68,21 @@ export default class BulkExport extends EsignCommand {
 /** Where the export goes: to stdout, or to a file that is replaced once everything is known. */
 interface Output {
   terminal: Terminal;
+  /** The number of rows written so far. */
+  rows: number;
   end(): void;
 }
 
 function outputOf(path: string | undefined, terminal: CommandTerminal): Output {
   const out = terminal.hidingSecrets();
-  if (path === undefined || path === '-') return { terminal: out, end: () => undefined };
+  if (path === undefined || path === '-') return { terminal: out, rows: 0, end: () => undefined };
   const parts: string[] = [];
   const collect = (text: string | Uint8Array) => {
     parts.push(terminal.redactor.redact(String(text)));
     return Promise.resolve();
   };
   return {
+    rows: 0,
     terminal: { ...out, outIsTty: false, columns: Number.POSITIVE_INFINITY, out: collect },
     end() {
       try {
@@ -90,14 +93,22 @@ function outputOf(path: string | undefined, terminal: CommandTerminal): Output {
           hint: 'Choose a different path.',
         });
       }
-      terminal.notice(`Created ${path}.`);
+      terminal.notice(`Created ${path}, ${counted(this.rows, 'row')}.`);
     },
   };
 }
 
-async function* resultsOfRun(id: string, failed: boolean): AsyncGenerator<RowResult, void, undefined> {
-  for await (const result of readResults(runsDir(), id))
-    if (!failed || result.envelopeId === null) yield result;
+async function* resultsOfRun(wanted: {
+  id: string;
+  failed: boolean;
+  out: Output;
+}): AsyncGenerator<RowResult, void, undefined> {
+  const { id, failed, out } = wanted;
+  for await (const result of readResults(runsDir(), id)) {
+    if (failed && result.envelopeId !== null) continue;
+    out.rows++;
+    yield result;
+  }
 }
 
 /**
@@ -143,7 +154,7 @@ async function writeParts(
   { terminal }: Context,
 ): Promise<number> {
   const { file, rows, results, name } = parts;
-  const writer = partWriter(out.terminal);
+  const writer = bufferedWriter(out.terminal);
   let unmatched = 0;
   for await (const part of file.parts) {
     if ('header' in part) {
@@ -157,7 +168,9 @@ async function writeParts(
     }
     const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
     const hasFailed = row !== undefined && cells.esign_envelope_id === '';
-    if (!failed || hasFailed) await writer.write(part.text(cells));
+    if (failed && !hasFailed) continue;
+    out.rows++;
+    await writer.write(part.text(cells));
   }
   await writer.end();
   return unmatched;

@@ -8,7 +8,7 @@ import { bulkFlags } from './bulk-flags.ts';
 import { confirmRest, showRest } from './run/confirm-work.ts';
 import { reopenRun } from './run/reopen-run.ts';
 import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
-import { namedRun } from './selected-run.ts';
+import { resolveRunId } from './selected-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =
@@ -31,7 +31,7 @@ export default class BulkResume extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkResume);
     const means = await runMeans(flags, context);
-    const run = await reopenRun(await namedRun(args.run), means, context);
+    const run = await reopenRun(await resolveRunId(args.run), means, context);
     try {
       if (await planRest(run, flags, means, context)) await workOnRun(run, means, context);
     } finally {

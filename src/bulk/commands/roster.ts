@@ -13,7 +13,7 @@ import { hasBeenAsked, Roster, type RosterEntry } from '../roster/roster.ts';
 import { emptyReport, type FileReport } from '../rows/check-file.ts';
 import { checkRow } from '../rows/row.ts';
 import { fileFlags, localDelimiter } from './bulk-flags.ts';
-import { partWriter, sourceOf } from './rows-file.ts';
+import { bufferedWriter, sourceOf } from './rows-file.ts';
 import { showFindings } from './show-findings.ts';
 import { envelopeIds } from './status.ts';
 
@@ -58,7 +58,7 @@ export default class BulkRoster extends EsignCommand {
     const out = terminal.hidingSecrets();
     if (flags.quiet) return writeIds(await envelopeIds(list.people), out);
     if (!flags.missing) return writeList(list.people, rosterList, flags, out);
-    const writer = partWriter(terminal);
+    const writer = bufferedWriter(terminal);
     for (const text of list.missing) await writer.write(text);
     await writer.end();
   }
@@ -130,7 +130,7 @@ const COLUMNS: readonly TableColumn<RosterLine>[] = [
   { key: 'name' },
   { key: 'role' },
   { key: 'state', fixed: true },
-  { key: 'envelopeId', header: 'ENVELOPE' },
+  { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
   { key: 'signedAt', header: 'SIGNED' },
 ];
 

@@ -12,7 +12,7 @@ export function sourceOf(path: string): FileSource {
 const CHUNK = 64 * 1024;
 
 /** Prints text in large chunks, to avoid a write for each row. On a terminal, control characters are made visible. */
-export function partWriter(terminal: Pick<Terminal, 'out' | 'outIsTty'>) {
+export function bufferedWriter(terminal: Pick<Terminal, 'out' | 'outIsTty'>) {
   let text = '';
   async function end(): Promise<void> {
     const all = text;

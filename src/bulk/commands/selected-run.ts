@@ -13,7 +13,7 @@ import type { RunState } from '../run-state.ts';
  * @throws ServiceError NOT_FOUND if neither exists; UsageError if `last` finds no run, or the run belongs to another service.
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
-  const run = await runFilter(name, context);
+  const run = await runForFilter(name, context);
   if (run.envelopeIds !== undefined || (await hasListed(run, context))) return run;
   const envelopeIds = await searchRun(run.id, context);
   if (envelopeIds.size === 0) throw unknownRunError(run.id);
@@ -21,8 +21,8 @@ export async function selectedRun(name: string, context: Context): Promise<Selec
 }
 
 /** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
-export async function runFilter(name: string, context: Context): Promise<SelectedRun> {
-  const id = await namedRun(name);
+export async function runForFilter(name: string, context: Context): Promise<SelectedRun> {
+  const id = await resolveRunId(name);
   const state = await runOnThisMachine(id, context);
   return { id, envelopeIds: state?.envelopeIds() };
 }
@@ -49,7 +49,7 @@ export async function whileHolding(
   work: (end: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const { holdRun } = await import('../end-run.ts');
-  const id = await namedRun(name);
+  const id = await resolveRunId(name);
   const held = await holdRun(runsDir(), id);
   const end = async () => {
     if (held === undefined) return;
@@ -102,7 +102,7 @@ function unknownRunError(id: string): ServiceError {
 }
 
 /** Returns the named run. Without a name, or for `last`, returns the latest one. */
-export async function namedRun(id: string | undefined): Promise<string> {
+export async function resolveRunId(id: string | undefined): Promise<string> {
   const { lastRun } = await import('../run-list.ts');
   const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
   if (found !== undefined) return found;

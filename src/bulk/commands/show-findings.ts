@@ -16,7 +16,9 @@ export function showFindings(found: FileReport, terminal: CommandTerminal): void
   const { name, problems, rows } = found;
   const notes = notesAbout(found);
   if (terminal.json) {
-    const warnings = found.warnings.first.map((one) => `${placeOf(one, name)}: ${one.text}.`);
+    const warnings = found.warnings.first.map(
+      (one) => `${placeOf(one, name)}: ${one.text}${one.text.endsWith('?') ? '' : '.'}`,
+    );
     for (const text of [...warnings, ...more(found.warnings), ...notes]) terminal.notice(text);
   } else {
     const parts = [

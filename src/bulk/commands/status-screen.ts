@@ -52,18 +52,18 @@ export function runText(run: KnownRun, terminal: Terminal, now: number): string 
   const head = `${terminal.style('bold', id)}, ${safeLine(file)}, ${relativeTime(createdAt, now)}`;
   const lines = [
     `${head}, ${terminal.style(stateColor(run.summary), state)}: ${counted(total, 'row')}`,
-    ...continuation(run),
+    ...progressLines(run),
   ];
   return `${lines.map((line) => indented(line, 2, terminal)).join('\n')}\n`;
 }
 
-function continuation({ summary, state }: { summary: RunSummary; state: RunState }): string[] {
+function progressLines({ summary, state }: { summary: RunSummary; state: RunState }): string[] {
   if (summary.state === 'finished') return [];
   const drafts = state.count('created');
   const counts = [
     `${grouped(summary.done)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
     ...(drafts > 0 ? [counted(drafts, 'draft')] : []),
-    `${grouped(state.count('pending'))} not begun`,
+    `${grouped(state.count('pending'))} not started`,
   ].join(', ');
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
   return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
@@ -91,8 +91,9 @@ export class Totals {
       const count = counts.get(state);
       return count === undefined ? [] : [terminal.style(COLORS[state], `${grouped(count)} ${state}`)];
     });
-    if (corrected > 0) parts.push(`${grouped(corrected)} corrected`);
-    return parts.length === 0 ? '' : `${indented(parts.join(', '), 0, terminal)}\n`;
+    if (parts.length === 0) return '';
+    const correction = corrected > 0 ? `; ${counted(corrected, 'row')} corrected` : '';
+    return `${indented(`${parts.join(', ')}${correction}`, 0, terminal)}\n`;
   }
 }
 
@@ -120,8 +121,8 @@ export function attentionText(
   const waiting = waitingPeople(lines, now);
   const hidden = Math.max(0, problems.length - MAX_PROBLEMS) + Math.max(0, waiting.length - MAX_WAITING);
   return [
-    block('Needs you', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
-    block('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
+    attentionTable('Needs you', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
+    attentionTable('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
     hidden > 0 ? `… and ${grouped(hidden)} more: ${command('bulk', 'status', run, '--all')}\n` : '',
     waiting.length > 0
       ? `\nRemind the late ones:\n  ${command('late', '--run', run, '-q')} | ${command('envelopes', 'remind', '-')}\n`
@@ -163,7 +164,12 @@ function placeOf({ line, row, name, email, envelopeId }: StatusLine): Omit<Atten
   return { line: String(line ?? row), person: name || email || '', envelopeId: envelopeId ?? '' };
 }
 
-function block(title: string, header: string, rows: readonly Attention[], terminal: Terminal): string {
+function attentionTable(
+  title: string,
+  header: string,
+  rows: readonly Attention[],
+  terminal: Terminal,
+): string {
   if (rows.length === 0) return '';
   const table = renderTable(
     rows,

@@ -6,7 +6,7 @@ import { durationInWords } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { allOf } from '../../kernel/streams.ts';
+import { collectAll } from '../../kernel/streams.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
@@ -18,7 +18,7 @@ import type { RunState } from '../run-state.ts';
 import { filesOf } from '../runs.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { namedRun, runOnThisMachine, selectedRun } from './selected-run.ts';
+import { resolveRunId, runOnThisMachine, selectedRun } from './selected-run.ts';
 import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 
 export default class BulkStatus extends EsignCommand {
@@ -45,7 +45,7 @@ export default class BulkStatus extends EsignCommand {
     const { args, flags, context, session, terminal } = await this.start(BulkStatus);
     const only = flags.only === undefined ? undefined : readStates(flags.only);
     preferLowMemory();
-    const id = await namedRun(args.run);
+    const id = await resolveRunId(args.run);
     const out = terminal.hidingSecrets();
     const { state, lines } = await statusOfRun(id, context);
     const isSelected = ({ state: one }: StatusLine) => only === undefined || only.includes(one);
@@ -59,7 +59,7 @@ export default class BulkStatus extends EsignCommand {
     if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
     const view = statusList(() => session.now());
     if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
-    const shown = await allOf(selected());
+    const shown = await collectAll(selected());
     const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
     await out.out(`${runText(run, terminal, session.now())}${totals.text(terminal)}`);
     if (only === undefined && !flags.all) return out.out(attentionText(shown, id, terminal, session.now()));

@@ -12,7 +12,7 @@ import { readPlan } from '../plan-run.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createRow } from '../row-work.ts';
 import type { BulkSession } from '../run-session.ts';
-import { type RunSurvey, type SurveyTarget, survey } from './survey.ts';
+import { type RunSurvey, type SurveyTarget, surveyRun } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
 export const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
@@ -64,7 +64,7 @@ export function readList(
 ): Promise<RunSurvey> {
   const { state } = session.run;
   const own = { runId: state.head.id, own: state.ownEnvelopes() };
-  return survey(session.options.client, { ...own, ...target }, session.signal);
+  return surveyRun(session.options.client, { ...own, ...target }, session.signal);
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
@@ -74,7 +74,10 @@ async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
 
 const POLL_MS = 1_000;
 
-/** Waits until the list must show what was requested under these IDs. Another process may still get its response. */
+/**
+ * Waits until the list must show what was requested under these IDs. Another process may still get its response. The pauses count, so
+ * that a clock that was set back doesn't matter.
+ */
 async function waitForResponses(
   session: BulkSession,
   { writes, msLeft }: { writes: readonly LoggedWrite[]; msLeft: number },
@@ -82,8 +85,11 @@ async function waitForResponses(
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose responses were lost.');
   const keys = writes.map(({ intent }) => intent.key ?? '');
-  for (let left = msLeft; left > 0; left = (await pendingWrites(session, keys)).msLeft)
-    await client.clock.sleep(Math.min(POLL_MS, left), session.signal);
+  for (let left = msLeft; left > 0; left = Math.min(left, (await pendingWrites(session, keys)).msLeft)) {
+    const pause = Math.min(POLL_MS, left);
+    await client.clock.sleep(pause, session.signal);
+    left -= pause;
+  }
 }
 
 /** Returns the writes from this machine with these keys whose response is missing, and how long the list may lack their results (ms). */

@@ -7,7 +7,7 @@ import { byPrecedence } from '../../envelopes/precedence.ts';
 import { hasSameContent } from '../../envelopes/same-content.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { hasEnded } from '../../kernel/vocabulary.ts';
-import { contentOf, createKey } from '../../log/keys.ts';
+import { contentHashOf, createKey } from '../../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../../log/logged-write.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import type { EarlierRow, IdentifiedRow, NewRows } from './earlier-rows.ts';
@@ -101,7 +101,7 @@ async function stateOf(
   // The log proposes, the service confirms: nothing is skipped or refused before the envelope was seen.
   const recordedId = write?.state === 'done' ? write.envelopeIds[0] : undefined;
   const isRecorded = recordedId !== undefined;
-  const isOther = isRecorded && write?.intent.content !== contentOf(use);
+  const isOther = isRecorded && write?.intent.content !== contentHashOf(use);
   if (listed !== undefined && !isOther && (isKnown || isRecorded)) return resultOf(listed);
   const id = listed?.id ?? (isKnown ? undefined : recordedId);
   // A list item may lack signers, and its template is not decisive.

@@ -44,7 +44,7 @@ export function endedMessage(row: Pick<EarlierRow, 'requestId' | 'id' | 'status'
 }
 
 /** Returns why a row is refused if its request ID was used for something else. */
-export function otherText({ requestId, id, run }: EarlierRow): string {
+export function differentContentMessage({ requestId, id, run }: EarlierRow): string {
   return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with a different template, different signers, or a different text; use a new one`;
 }
 

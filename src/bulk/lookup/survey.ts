@@ -29,7 +29,11 @@ export interface RunSurvey {
  * Reads the service's list once and finds the envelopes of a run by the markers in their metadata.
  * @throws StoppedError when an envelope of the run does not show its markers, since the others can't be found then either.
  */
-export async function survey(client: Client, target: SurveyTarget, signal: AbortSignal): Promise<RunSurvey> {
+export async function surveyRun(
+  client: Client,
+  target: SurveyTarget,
+  signal: AbortSignal,
+): Promise<RunSurvey> {
   const found: RunSurvey = { byRow: new Map(), ids: new Set() };
   const { own, since, complete } = target;
   const unmarked = new Set<string>();

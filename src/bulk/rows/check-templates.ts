@@ -42,8 +42,8 @@ async function findTemplate(
     const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
     report.problems.add({
       line: use.line,
-      column: '',
-      text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` lists all templates`,
+      column: use.column,
+      text: `template ${id} does not exist${otherRowsText(use.rows)}; ${guess}\`esign templates list\` lists all templates`,
     });
     return undefined;
   }
@@ -72,14 +72,14 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
       count(missing, listed(lacking), { line, column: '', rows });
   }
   for (const [role, { rows, ...place }] of unknown) {
-    const text = `${template.id} has no role "${role}"${others(rows)}; ${suggestRole(role, roles)}`;
+    const text = `${template.id} has no role "${role}"${otherRowsText(rows)}; ${suggestRole(role, roles)}`;
     report.problems.add({ ...place, text });
   }
   const findings = allowed ? report.warnings : report.problems;
   const advice = allowed ? '' : '; add a signer for it, or pass --allow-missing-roles';
   for (const [names, { rows, ...place }] of missing) {
     report.isIncomplete = true;
-    findings.add({ ...place, text: `nobody signs as ${names}${others(rows)}${advice}` });
+    findings.add({ ...place, text: `nobody signs as ${names}${otherRowsText(rows)}${advice}` });
   }
 }
 
@@ -89,6 +89,6 @@ function count(found: Map<string, Occurrence>, what: string, one: Occurrence): v
   else first.rows += one.rows;
 }
 
-function others(rows: number): string {
+function otherRowsText(rows: number): string {
   return rows > 1 ? ` (also in ${counted(rows - 1, 'more row')})` : '';
 }

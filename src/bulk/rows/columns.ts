@@ -1,4 +1,4 @@
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { isTypo } from '../../kernel/text/nearest.ts';
 import type { TableFinding } from '../../tables/record.ts';
 
@@ -80,18 +80,18 @@ export function columnOf(cell: string): SheetColumn | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
-  const word = wordOf(cell);
+  const word = comparableName(cell);
   if (word === '' || word.startsWith(RESULT_PREFIX)) return { name, path: [] };
-  const plain = entryOf(PLAIN, word);
+  const plain = ownValue(PLAIN, word);
   if (plain !== undefined) return { name, path: [plain] };
   const [, number = '1', part = word] = NUMBERED.exec(word) ?? [];
-  const field = entryOf(ALIASES, part) ?? part;
+  const field = ownValue(ALIASES, part) ?? part;
   if (Number(number) === 0 || !SIGNER_FIELDS.includes(field)) return undefined;
   return { name, path: ['signers', String(Number(number) - 1), field] };
 }
 
 /** Returns a column name in the form used for comparison. */
-export function wordOf(cell: string): string {
+export function comparableName(cell: string): string {
   return cell
     .trim()
     .toLowerCase()
@@ -102,7 +102,7 @@ export function wordOf(cell: string): string {
 function intendedName(name: string): string | undefined {
   const number = /^signer_?(\d+)/i.exec(name)?.[1] ?? '1';
   const known = COLUMN_NAMES.map((one) => one.replace('signer1_', `signer${number}_`));
-  return known.find((one) => isTypo(wordOf(name), one));
+  return known.find((one) => isTypo(comparableName(name), one));
 }
 
 /** Keeps the first of several columns with the same meaning. */

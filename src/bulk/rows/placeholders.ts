@@ -1,6 +1,6 @@
 import { isRecord, valueAt } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { columnOf, SIGNER_FIELDS, wordOf } from './columns.ts';
+import { columnOf, comparableName, SIGNER_FIELDS } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A doubled brace, a placeholder, or a brace that is never closed. */
@@ -33,7 +33,9 @@ export function foreignPlaceholders(text: string, row: RawRow): { written: strin
 
 function textFor(name: string, row: RawRow, addProblem: (text: string) => void): string {
   if (isAmbiguous(name, row)) {
-    addProblem(`{${name}} is ambiguous, because the row has several signers; use {signer1_${wordOf(name)}}`);
+    addProblem(
+      `{${name}} is ambiguous, because the row has several signers; use {signer1_${comparableName(name)}}`,
+    );
     return '';
   }
   const value = cellNamed(name, row);
@@ -48,8 +50,11 @@ function textFor(name: string, row: RawRow, addProblem: (text: string) => void):
 /** Returns true for a signer field such as `{name}` in a row with several signers, unless a column has exactly that name. */
 function isAmbiguous(name: string, row: RawRow): boolean {
   const signers = valueAt(row.value, 'signers');
-  const isOfSigner = SIGNER_FIELDS.includes(wordOf(name)) && Array.isArray(signers) && signers.length > 1;
-  return isOfSigner && wordOf(row.label(`signers.0.${wordOf(name)}`)) !== wordOf(name);
+  const isOfSigner =
+    SIGNER_FIELDS.includes(comparableName(name)) && Array.isArray(signers) && signers.length > 1;
+  return (
+    isOfSigner && comparableName(row.label(`signers.0.${comparableName(name)}`)) !== comparableName(name)
+  );
 }
 
 function cellNamed(name: string, row: RawRow): unknown {

@@ -1,7 +1,7 @@
 import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
-import { entryOf, isList, isRecord } from '../../kernel/json.ts';
+import { isList, isRecord, ownValue } from '../../kernel/json.ts';
 import { lineProblem, textProblem } from '../../kernel/text/control-characters.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
@@ -126,7 +126,7 @@ function refuseUnknown(
     const suggestion = nearest(key, known);
     const text =
       suggestion === undefined ? `the fields are ${known.join(', ')}` : `did you mean ${suggestion}?`;
-    addProblem(key, entryOf(DECIDED_ELSEWHERE, key) ?? `unknown field; ${text}`);
+    addProblem(key, ownValue(DECIDED_ELSEWHERE, key) ?? `unknown field; ${text}`);
   }
 }
 

@@ -5,6 +5,8 @@ import type { RawRow } from './raw-row.ts';
 export interface TemplateUse {
   /** The line of the first row. */
   line: number;
+  /** The column of the ID; empty if it isn't in the file. */
+  column: string;
   rows: number;
   /** Each combination of roles in a row. Limited, since many mean that columns are mixed up. */
   signerSets: Map<string, SignerSet>;
@@ -24,10 +26,15 @@ const MAX_SIGNER_SETS = 1_000;
 export function noteTemplate(
   uses: Map<string, TemplateUse>,
   { templateId, signers }: EnvelopeInput,
-  { line, label }: Pick<RawRow, 'line' | 'label'>,
+  { line, label, cell }: Pick<RawRow, 'line' | 'label' | 'cell'>,
 ): void {
   if (templateId === '') return;
-  const use: TemplateUse = uses.get(templateId) ?? { line, rows: 0, signerSets: new Map() };
+  const use: TemplateUse = uses.get(templateId) ?? {
+    line,
+    column: cell(['templateId']) ? label('templateId') : '',
+    rows: 0,
+    signerSets: new Map(),
+  };
   uses.set(templateId, use);
   use.rows++;
   const key = JSON.stringify(signers.map(({ role }) => role));

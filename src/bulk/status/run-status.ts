@@ -122,7 +122,7 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
       sentAt: sentAt ?? null,
       signedAt,
       waitingSince,
-      error: state === 'declined' ? declined(signer.declineReason) : error,
+      error: state === 'declined' ? declineError(signer.declineReason) : error,
       ...(state === 'replaced' && replacement ? { replacedBy: replacement.id } : {}),
     };
   }
@@ -155,7 +155,7 @@ function* linesWithout(
 }
 
 /** Returns the reason of a decline, in the form of an error. */
-function declined(reason: string | null | undefined): RowError {
+function declineError(reason: string | null | undefined): RowError {
   return { code: 'DECLINED', message: reason || 'No reason was given.', status: null, details: null };
 }
 

@@ -4,10 +4,10 @@ import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
 import { lastReminderReader, successorOf } from '../../envelopes/commands/get-view.ts';
-import { envelopeList, noMatches } from '../../envelopes/commands/list-table.ts';
+import { envelopeList, noMatchesText } from '../../envelopes/commands/list-table.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { durationInWords } from '../../kernel/duration.ts';
-import { allOf, mapEach } from '../../kernel/streams.ts';
+import { collectAll, mapEach } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { isTableOutput, writeList } from '../../output/print-list.ts';
 import type { Context } from '../../session/context.ts';
@@ -58,7 +58,7 @@ export default class Find extends EsignCommand {
     });
     let shown: number | undefined;
     if (isDescribed) {
-      const found = await allOf(envelopes);
+      const found = await collectAll(envelopes);
       const isOnly = found.length === 1 && !hits.hasMore();
       shown = await printFound(found, { selection, isOnly, fitsScreen, cached }, context);
     } else {
@@ -67,7 +67,7 @@ export default class Find extends EsignCommand {
     }
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (count === 0 && !flags.quiet) terminal.notice(noMatches(given));
+    if (count === 0 && !flags.quiet) terminal.notice(noMatchesText(given));
     if (hits.hasMore() || (shown ?? count) < count) limited.notice(flags, context, hits.total(), shown);
   }
 }

@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { statusText } from '../../envelopes/commands/envelope-text.ts';
-import { inOrder, namesOf } from '../../envelopes/commands/list-table.ts';
+import { namesOf, signersInOrder } from '../../envelopes/commands/list-table.ts';
 import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { hasOpened, hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
@@ -24,7 +24,7 @@ export function renderHits(
     const matched = new Set(matchedIn(one).map(({ signer }) => signer));
     return withReplacements(sentenceOf(one, matched, now), one, successors.get(one.id));
   };
-  return envelopes.map((one) => hit(one, sentence(one), terminal));
+  return envelopes.map((one) => renderHit(one, sentence(one), terminal));
 }
 
 /** Adds the envelope that this one replaces, and the one that replaces it. */
@@ -41,7 +41,7 @@ function withReplacements(sentence: string, envelope: Envelope, successor: Envel
   return sentence.replace(/(\.?)$/, (end) => `${parts.join('')}${end}`);
 }
 
-function hit(envelope: Envelope, sentence: string, terminal: Terminal): string {
+function renderHit(envelope: Envelope, sentence: string, terminal: Terminal): string {
   const id = safeLine(envelope.id);
   const room = Math.max(10, terminal.columns - widthOf(id) - 2);
   const subject = truncate(safeLine(envelope.subject || envelope.templateName || '(no subject)'), room);
@@ -52,7 +52,7 @@ function hit(envelope: Envelope, sentence: string, terminal: Terminal): string {
 /** Returns who has signed, who it waits for, and when it was sent and expires; for an ended envelope, how it ended. */
 function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: number): string {
   const { sentAt, expiresAt, status } = envelope;
-  const signers = inOrder(envelope);
+  const signers = signersInOrder(envelope);
   // Several people may have the same name, so the address is shown.
   const label = (one: Signer) => (matched.has(one) ? mailboxOf(one) : nameOf(one));
   const found = signers.filter((one) => matched.has(one));
@@ -107,5 +107,5 @@ function pendingSigners(signers: readonly Signer[], label: (one: Signer) => stri
 
 function stateOf(signer: Signer): string {
   if (hasOpened(signer)) return 'opened';
-  return entryOf(STATES, signer.status ?? '') ?? signer.status?.toLowerCase() ?? '';
+  return ownValue(STATES, signer.status ?? '') ?? signer.status?.toLowerCase() ?? '';
 }

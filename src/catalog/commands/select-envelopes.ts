@@ -3,7 +3,7 @@ import { type LimitFlags, limited } from '../../cli/input/limit-flags.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-import { begun } from '../../kernel/streams.ts';
+import { startReading } from '../../kernel/streams.ts';
 import type { Context } from '../../session/context.ts';
 import { completeItems } from '../envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../index/envelope-index.ts';
@@ -87,7 +87,7 @@ export async function readAccount(selection: Selection, context: Context): Promi
   const { run } = selection;
   const items = completeItems(client, client.envelopes.list({ signal }), isWholeItem, signal);
   if (run === undefined) {
-    const envelopes = await begun(items);
+    const envelopes = await startReading(items);
     // The first response has set the service's clock.
     return { envelopes, isSelected: selectionFilter(selection, session.now()) };
   }

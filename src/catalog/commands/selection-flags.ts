@@ -1,5 +1,5 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { runFilter } from '../../bulk/commands/selected-run.ts';
+import { runForFilter } from '../../bulk/commands/selected-run.ts';
 import {
   booleanFlag,
   durationFlag,
@@ -12,7 +12,7 @@ import {
 } from '../../cli/flags.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { folded, wordsOf } from '../../kernel/text/words.ts';
+import { foldText, wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../../session/context.ts';
 import type { Selection } from '../selection.ts';
 
@@ -57,7 +57,7 @@ export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
  */
 export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
   const filters = filtersOf(flags);
-  return { ...filters, run: flags.run === undefined ? undefined : await runFilter(flags.run, context) };
+  return { ...filters, run: flags.run === undefined ? undefined : await runForFilter(flags.run, context) };
 }
 
 /** Returns the selection described by flags other than `--run`, and by the words of a search. */
@@ -67,8 +67,8 @@ export function filtersOf(
   const { template, signer, search, 'expiring-in': expiringIn, metadata } = flags;
   return {
     statuses: flags.status,
-    template: template === undefined ? undefined : { id: template, name: folded(template) },
-    signer: signer === undefined ? undefined : folded(signer),
+    template: template === undefined ? undefined : { id: template, name: foldText(template) },
+    signer: signer === undefined ? undefined : foldText(signer),
     words: search === undefined ? undefined : wordsOf(search),
     createdAfter: flags.since,
     createdBefore: flags['older-than'],

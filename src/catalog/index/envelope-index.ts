@@ -8,7 +8,7 @@ import { LIMITS } from '../../kernel/vocabulary.ts';
 import { readIfExists } from '../envelope-list.ts';
 import { isWholeItem } from '../match.ts';
 import type { Selection } from '../selection.ts';
-import { readIndex, removeUnusedIndexes, StoredEnvelopes, tidyIndex } from './index-file.ts';
+import { compactIndex, readIndex, removeUnusedIndexes, StoredEnvelopes } from './index-file.ts';
 import type { IndexWriter } from './index-writer.ts';
 import { ListComparison } from './list-comparison.ts';
 import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
@@ -79,7 +79,7 @@ export class EnvelopeIndex {
     account.writer.flush();
     const read = () => readIndex(path, selection);
     let snapshot = await read();
-    if (await tidyIndex(path, snapshot)) snapshot = await read();
+    if (await compactIndex(path, snapshot)) snapshot = await read();
     return new EnvelopeIndex(account, selection, snapshot, options);
   }
 

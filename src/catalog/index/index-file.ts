@@ -56,7 +56,7 @@ async function hasHeader(path: string): Promise<boolean> {
 }
 
 /** Rewrites an index if lines are damaged or more than half of it is obsolete. Returns false if it didn't. */
-export async function tidyIndex(path: string, snapshot: Snapshot): Promise<boolean> {
+export async function compactIndex(path: string, snapshot: Snapshot): Promise<boolean> {
   const { live, size, damaged, known, completeness } = snapshot;
   if (damaged === 0 && size <= 2 * live + HEADER.length) return false;
   await replaceAtomic(path, async (draft) => {

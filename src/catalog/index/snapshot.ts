@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 import { isIntactLine } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { entryOf as memberOf } from '../../kernel/json.ts';
-import { folded } from '../../kernel/text/words.ts';
+import { ownValue as memberOf } from '../../kernel/json.ts';
+import { foldText } from '../../kernel/text/words.ts';
 import { type EnvelopeStatus, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { RunMembers } from '../run-members.ts';
-import { type Answer, contentFilter, matchesOneSigner, type Selection } from '../selection.ts';
+import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
 import {
   type Completeness,
   type EntryHead,
@@ -24,7 +24,7 @@ export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   start: number;
   end: number;
   /** Whether it meets the conditions that never change; undefined if only a GET can show it. */
-  matches: Answer;
+  matches: MatchAnswer;
   /** In ms; NaN unless it matters. */
   expires: number;
   /** One signer matches every word of the search. */
@@ -181,7 +181,7 @@ export class Snapshot {
 /** Returns bytes that occur in the texts of every matching envelope, so that the others need not be parsed. */
 function needlesOf({ words = [], signer, template, metadata = [] }: Selection): Buffer[] {
   // An object is compared as JSON, which doesn't occur in the texts.
-  const values = metadata.flatMap(([, value]) => (/^[{[]|^$/.test(value) ? [] : [folded(value)]));
+  const values = metadata.flatMap(([, value]) => (/^[{[]|^$/.test(value) ? [] : [foldText(value)]));
   const given = [signer, template?.name].filter((text) => text !== undefined);
   return [...words, ...given, ...values].map(bytesOf);
 }

@@ -1,4 +1,4 @@
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { isTypo, nearest } from '../../kernel/text/nearest.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
@@ -29,12 +29,12 @@ export function resolveAliases(
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...resolveAliases(argv.slice(1), { commands }), '--help'];
-  const alias = entryOf(HIDDEN_ALIASES, first);
+  const alias = ownValue(HIDDEN_ALIASES, first);
   if (alias !== undefined) return [...alias, ...argv.slice(1)];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
   // Topics are plural, but the singular is accepted, too.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
-  const ours = entryOf(VERBS, second);
+  const ours = ownValue(VERBS, second);
   const isKnownVerb = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
   if (ours !== undefined && !isKnownVerb(second) && isKnownVerb(ours)) return [topic, ours, ...rest];
   return topic === first ? [...argv] : [topic, ...argv.slice(1)];
@@ -118,17 +118,29 @@ export function withArguments(target: string, given: readonly string[]): string 
   );
 }
 
-/** Returns the command that unknown words most likely mean, or undefined if none is similar. */
-export function suggestCommand(words: string, names: readonly string[]): string | undefined {
+/** A command, possibly with placeholders for its arguments, and how many of the typed words it replaces. */
+export interface Suggestion {
+  command: string;
+  replaces: number;
+}
+
+/** Returns the command or topic that unknown words most likely mean, or undefined if none is similar. */
+export function suggestCommand(words: string, names: readonly string[]): Suggestion | undefined {
   const [topic = '', verb = ''] = words.split(' ');
-  const alias =
-    topic === 'envelopes' ? ALIASES.get(verb) : (ALIASES.get(`${topic} ${verb}`) ?? ALIASES.get(topic));
-  if (alias !== undefined) return alias;
+  const ofBoth = ALIASES.get(topic === 'envelopes' ? verb : `${topic} ${verb}`);
+  if (ofBoth !== undefined) return { command: ofBoth, replaces: 2 };
+  const ofFirst = ALIASES.get(topic);
+  if (ofFirst !== undefined) return { command: ofFirst, replaces: 1 };
   const typed = `${topic} ${verb}`.trim();
-  return nearest(
+  const similar = nearest(
     typed,
     names.filter((name) => isHarmless(name) || isTypo(typed, name)),
   );
+  if (similar !== undefined) return { command: similar, replaces: verb === '' ? 1 : 2 };
+  const topics = names.flatMap((name) => name.split(' ').slice(0, -1));
+  if (topics.includes(topic)) return undefined;
+  const first = nearest(topic, verb === '' ? topics : names.filter(isHarmless));
+  return first === undefined ? undefined : { command: first, replaces: 1 };
 }
 
 /** Returns false for a command that emails or deletes. It is suggested only for a typo of its name. */

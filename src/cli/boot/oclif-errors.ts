@@ -58,7 +58,7 @@ export function unknownCommand(id: string, ids: readonly string[], argv: readonl
     hint:
       suggestion === undefined
         ? help
-        : `Did you mean \`${withArguments(suggestion, argv.slice(length))}\`? ${help}`,
+        : `Did you mean \`${withArguments(suggestion.command, argv.slice(suggestion.replaces))}\`? ${help}`,
   });
 }
 
@@ -93,8 +93,7 @@ const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Flag (--\S+) expects one of these values: (.*)$/s, '$1 requires a value: one of $2.'],
   [/^Flag (--\S+) expects a value$/, '$1 requires a value.'],
   [/^Flag (--\S+) can only be specified once$/, '$1 can only be used once.'],
-  [/^Unexpected argument: /, 'Unexpected argument: '],
-  [/^Unexpected arguments: /, 'Unexpected arguments: '],
+  [/^Unexpected (arguments?): (.*)$/s, 'Unexpected $1: $2.'],
 ];
 
 function cleanMessage(message: string, command: Command.Loadable | undefined): string {

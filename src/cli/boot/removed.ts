@@ -1,5 +1,5 @@
 import { UsageError } from '../../kernel/errors.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 
 /** Commands of earlier versions that were removed, with what to use instead. */
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -124,7 +124,7 @@ export function removedCommand(
   const words = argv.filter((word) => !['--json', '--help', '-h'].includes(word));
   for (const length of [1, 2]) {
     const name = words.slice(0, length).join(' ');
-    const instead = Object.hasOwn(commands, name) ? undefined : entryOf(COMMANDS, name);
+    const instead = Object.hasOwn(commands, name) ? undefined : ownValue(COMMANDS, name);
     const isTopic = Object.keys(commands).some((known) => known.startsWith(`${name} `));
     if (instead !== undefined && !isTopic)
       return new UsageError(`\`esign ${name}\` was removed.`, { hint: instead });

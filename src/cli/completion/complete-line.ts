@@ -6,7 +6,7 @@ import { readProfiles } from '../../profiles/store.ts';
 import { scopeOf } from '../../session/observations.ts';
 import { cacheFile, readRecent } from './cache.ts';
 import { readCommandTree } from './command-tree.ts';
-import { type CompletionCandidate, complete, type Lookup } from './complete.ts';
+import { type CompletionCandidate, type CompletionSources, complete } from './complete.ts';
 import type { CompletionLine } from './line.ts';
 import { candidateLines, readTyped, SHELLS } from './shells.ts';
 
@@ -37,7 +37,7 @@ function readableStore(): Profiles | undefined {
   }
 }
 
-function lookupIn(store: Profiles | undefined): Lookup {
+function lookupIn(store: Profiles | undefined): CompletionSources {
   return {
     profiles: () =>
       Object.entries(store?.profiles ?? {}).map(

@@ -1,5 +1,5 @@
 import { METHODS } from '../../api/raw.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import {
   canBeCanceled,
   canBeReminded,
@@ -26,7 +26,7 @@ export interface Completion {
 }
 
 /** Functions that look up variable values. They are called only when needed. */
-export interface Lookup {
+export interface CompletionSources {
   profiles(): CompletionCandidate[];
   recent(kind: RecentKind, line: CompletionLine): Recent[];
 }
@@ -48,21 +48,26 @@ export function complete(
   tree: CommandTree,
   words: readonly string[],
   current: string,
-  lookup: Lookup,
+  lookup: CompletionSources,
 ): Completion {
   const line = readLine(tree, words);
   const { candidates, paths } = atCursor(tree, line, current, lookup);
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
 }
 
-function atCursor(tree: CommandTree, line: CompletionLine, current: string, lookup: Lookup): Completion {
+function atCursor(
+  tree: CommandTree,
+  line: CompletionLine,
+  current: string,
+  lookup: CompletionSources,
+): Completion {
   if (line.pending) return flagValues(line.pending, line, current, lookup);
   if (!line.flagsEnded && current.startsWith('-')) {
     const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
     const flag = name === undefined ? undefined : flagNamed(line, name);
     if (flag === undefined || value === undefined) return { candidates: flagNames(line), paths: 'none' };
     const found = flagValues(flag, line, value, lookup);
-    return { ...found, candidates: prefixed(`--${flag.name}=`, found.candidates) };
+    return { ...found, candidates: withPrefix(`--${flag.name}=`, found.candidates) };
   }
   if (line.command === undefined) return { candidates: nextWords(tree, line), paths: 'none' };
   return argValues(line, lookup);
@@ -95,13 +100,18 @@ function flagNames(line: CompletionLine): CompletionCandidate[] {
   return [...names, { value: '--help', description: 'show help' }];
 }
 
-function flagValues(flag: FlagFacts, line: CompletionLine, current: string, lookup: Lookup): Completion {
-  const list = entryOf(LISTS, flag.name);
+function flagValues(
+  flag: FlagFacts,
+  line: CompletionLine,
+  current: string,
+  lookup: CompletionSources,
+): Completion {
+  const list = ownValue(LISTS, flag.name);
   if (list) return { candidates: listItems(list, current), paths: 'none' };
-  if (flag.options) return words(flag.options);
+  if (flag.options) return completeWords(flag.options);
   if (flag.name === 'profile') return { candidates: lookup.profiles(), paths: 'none' };
-  if (flag.name === 'template') return recents('templates', line, lookup);
-  if (flag.name === 'envelope') return recents('envelopes', line, lookup);
+  if (flag.name === 'template') return completeRecents('templates', line, lookup);
+  if (flag.name === 'envelope') return completeRecents('envelopes', line, lookup);
   if (flag.helpValue?.includes('FILE')) return FILES;
   return flag.helpValue?.includes('DIR') ? FOLDERS : NOTHING;
 }
@@ -111,28 +121,28 @@ function listItems(known: readonly string[], current: string): CompletionCandida
   const given = current.split(',').slice(0, -1);
   const before = given.map((item) => `${item},`).join('');
   const left = known.filter((item) => !given.some((one) => one.toUpperCase() === item.toUpperCase()));
-  return prefixed(
+  return withPrefix(
     before,
     left.map((value) => ({ value, description: '' })),
   );
 }
 
-function argValues(line: CompletionLine, lookup: Lookup): Completion {
+function argValues(line: CompletionLine, lookup: CompletionSources): Completion {
   const declared = Object.values(line.command?.args ?? {});
   const arg = declared[line.args.length] ?? (line.command?.strict === false ? declared.at(-1) : undefined);
   if (arg === undefined) return NOTHING;
-  if (arg.options) return words(arg.options);
-  if (line.path === 'api') return words(line.args.length === 0 ? [...METHODS, ...ROUTES] : ROUTES);
+  if (arg.options) return completeWords(arg.options);
+  if (line.path === 'api') return completeWords(line.args.length === 0 ? [...METHODS, ...ROUTES] : ROUTES);
   return namedValues(line, arg.name, lookup);
 }
 
 /** Returns the values that an argument accepts, by its topic and name. */
-function namedValues(line: CompletionLine, name: string, lookup: Lookup): Completion {
+function namedValues(line: CompletionLine, name: string, lookup: CompletionSources): Completion {
   const [topic = ''] = line.path.split(':');
   if (topic === 'profiles' && line.path !== 'profiles:add')
     return { candidates: lookup.profiles(), paths: 'none' };
-  if (topic === 'templates') return recents('templates', line, lookup);
-  if (topic === 'envelopes' || name === 'envelope') return recents('envelopes', line, lookup);
+  if (topic === 'templates') return completeRecents('templates', line, lookup);
+  if (topic === 'envelopes' || name === 'envelope') return completeRecents('envelopes', line, lookup);
   if (name.includes('file')) return FILES;
   return name.includes('dir') ? FOLDERS : NOTHING;
 }
@@ -145,8 +155,8 @@ const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
   'sandbox:sign': isInFlight,
 };
 
-function recents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Completion {
-  const fits = kind === 'envelopes' ? entryOf(FITTING, line.path) : undefined;
+function completeRecents(kind: RecentKind, line: CompletionLine, lookup: CompletionSources): Completion {
+  const fits = kind === 'envelopes' ? ownValue(FITTING, line.path) : undefined;
   const found = lookup
     .recent(kind, line)
     .filter(({ id, status }) => !line.args.includes(id) && (!fits || status === undefined || fits(status)));
@@ -157,10 +167,10 @@ function recents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Comple
   return { candidates, paths: 'none' };
 }
 
-function words(values: readonly string[]): Completion {
+function completeWords(values: readonly string[]): Completion {
   return { candidates: values.map((value) => ({ value, description: '' })), paths: 'none' };
 }
 
-function prefixed(before: string, candidates: readonly CompletionCandidate[]): CompletionCandidate[] {
+function withPrefix(before: string, candidates: readonly CompletionCandidate[]): CompletionCandidate[] {
   return candidates.map(({ value, description }) => ({ value: `${before}${value}`, description }));
 }

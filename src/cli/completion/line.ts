@@ -1,4 +1,4 @@
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import type { CommandFacts, CommandTree, FlagFacts } from './command-tree.ts';
 
 /** The parsed command line up to the cursor. */
@@ -22,7 +22,7 @@ export function readLine(tree: CommandTree, words: readonly string[]): Completio
   const path = words.slice(0, depth).join(':');
   const line: CompletionLine = {
     path,
-    command: entryOf(tree.commands, path),
+    command: ownValue(tree.commands, path),
     args: [],
     flags: new Map(),
     pending: undefined,
@@ -64,8 +64,8 @@ function readFlag(line: CompletionLine, word: string): void {
 /** Returns the flag with this name, including `--no-…`. */
 export function flagNamed(line: CompletionLine, name: string): FlagFacts | undefined {
   const flags = line.command?.flags ?? {};
-  const positive = entryOf(flags, name.replace(/^no-/, ''));
-  return entryOf(flags, name) ?? (positive?.allowNo ? positive : undefined);
+  const positive = ownValue(flags, name.replace(/^no-/, ''));
+  return ownValue(flags, name) ?? (positive?.allowNo ? positive : undefined);
 }
 
 /** Returns the last flag in `-q`, `-yq`, or `-p`, which may need a value. */

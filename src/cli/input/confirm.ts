@@ -38,7 +38,7 @@ export function peopleAt(addresses: Iterable<string | null | undefined>): string
  * Asks for confirmation before something that can't be undone.
  * @throws UsageError if the answer is no, or if questions can't be asked and --yes is not given.
  */
-export async function confirmed(
+export async function requireConfirmation(
   question: string,
   { yes, otherwise, fromStdin }: ConfirmationOptions,
   { terminal }: Pick<Context, 'terminal'>,

@@ -18,7 +18,7 @@ export interface Ids {
 
 const SOURCES = {
   'envelope ID': 'List the IDs with `esign envelopes list -q`.',
-  'delivery ID': 'List the IDs with `esign events list -q`, or use --envelope or --since.',
+  'delivery ID': 'List the IDs with `esign events list -q`.',
   'storage key':
     "To show an envelope's keys, run `esign envelopes get ID`. To download its documents, run `esign envelopes download ID`.",
 };

@@ -11,7 +11,7 @@ export function localError(error: unknown, path: string): EsignError {
 }
 
 /** Returns the error for a file that must not be replaced. */
-export function differs(path: string): StorageError {
+export function fileDiffersError(path: string): StorageError {
   return new StorageError(
     'STORAGE_LOCAL',
     `${path} already exists with different content. It was not replaced.`,

@@ -10,7 +10,7 @@ import { checkSeal } from '../seal/check-seal.ts';
 import { expectsSeals, type JudgedSeal, judgeSeal, type SealRule } from '../seal/judge.ts';
 import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
-import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './lists.ts';
+import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './hash-lists.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, staysInside } from './manifest.ts';
 import { isPdf } from './pdf-header.ts';

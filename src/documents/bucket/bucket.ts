@@ -6,7 +6,7 @@ import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
 import { reasonOfProvider } from './credentials.ts';
-import { isBucketMissing, isObjectMissing, notFromS3, storageError } from './errors.ts';
+import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
 
@@ -86,7 +86,7 @@ export async function openBucket(
         throw await failure(error, key, 'read the metadata of', signal);
       }
       if (facts.etag !== undefined) return facts;
-      throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
+      throw notS3Error(`Can't read the metadata of ${key}: the response has no ETag.`);
     },
     async link(key, seconds) {
       try {
@@ -139,5 +139,5 @@ export async function probeBucket(
   } finally {
     bucket.close();
   }
-  throw notFromS3(`The endpoint of bucket ${bucket.name} does not respond like S3.`);
+  throw notS3Error(`The endpoint of bucket ${bucket.name} does not respond like S3.`);
 }

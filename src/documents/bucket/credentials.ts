@@ -1,13 +1,13 @@
 import { messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
 
 /** Why the bucket can't be read, and the fix. */
-export interface Cause {
+export interface CredentialsProblem {
   code: StorageErrorCode;
   why: string;
   hint: string;
 }
 
-export const EXPIRED: Cause = {
+export const EXPIRED: CredentialsProblem = {
   code: 'STORAGE_CREDENTIALS',
   why: 'the credentials have expired',
   hint: 'Get new ones, for example with `aws sso login`.',
@@ -46,7 +46,7 @@ export async function reasonOfProvider(
 const LONGEST_OUTPUT = 200;
 
 /** Returns the cause of missing credentials by the message of their provider. */
-export function withoutCredentials(message: string): Cause {
+export function missingCredentialsCause(message: string): CredentialsProblem {
   const profile = process.env.AWS_PROFILE;
   const code = 'STORAGE_CREDENTIALS';
   if (!profile && !/expired|aws sso login|refresh/i.test(message))

@@ -1,14 +1,14 @@
 import { codeOf, messageOf, StorageError, UsageError } from '../../kernel/errors.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { type Cause, EXPIRED, withoutCredentials } from './credentials.ts';
+import { type CredentialsProblem, EXPIRED, missingCredentialsCause } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
 
 /** The operation that failed, and its target. */
-export interface Where {
+export interface FailedOperation {
   bucket: string;
   key: string;
   endpoint: string | undefined;
@@ -53,30 +53,34 @@ const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 const NOT_S3 =
   'This can be a proxy, a sign-in page, an endpoint that is not an S3 API, or http:// instead of https://. Check HTTPS_PROXY and --endpoint.';
 
-const MISSING: Cause = {
+const MISSING: CredentialsProblem = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object does not exist',
   hint: `Check the key and the bucket. ${SEE_SETTINGS}`,
 };
-const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SEE_SETTINGS };
-const DENIED: Cause = {
+const NO_BUCKET: CredentialsProblem = {
+  code: 'STORAGE_NOT_FOUND',
+  why: 'the bucket does not exist',
+  hint: SEE_SETTINGS,
+};
+const DENIED: CredentialsProblem = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
   hint: 'The key needs s3:GetObject, and kms:Decrypt for objects encrypted with KMS. Without s3:ListBucket, a missing object causes the same error.',
 };
-const CLOCK: Cause = {
+const CLOCK: CredentialsProblem = {
   code: 'STORAGE_CREDENTIALS',
   why: "this machine's clock is wrong",
   hint: 'Correct the clock. S3 requests are valid for only a few minutes.',
 };
-const SLOW: Cause = {
+const SLOW: CredentialsProblem = {
   code: 'STORAGE_UNREACHABLE',
   why: 'the bucket received too many requests',
   hint: 'Try again later.',
 };
 
 /** Causes by the name of the bucket's error. Names are used because messages vary, and some servers omit them. */
-const BY_NAME: Readonly<Record<string, Cause>> = {
+const BY_NAME: Readonly<Record<string, CredentialsProblem>> = {
   NoSuchKey: MISSING,
   NotFound: MISSING,
   NoSuchBucket: NO_BUCKET,
@@ -133,12 +137,12 @@ export function isObjectMissing(error: StorageError): boolean {
   return error.cause instanceof Error && error.cause.name === 'NoSuchKey';
 }
 
-export function notFromS3(message: string): StorageError {
+export function notS3Error(message: string): StorageError {
   return new StorageError('STORAGE_UNREACHABLE', message, { hint: NOT_S3 });
 }
 
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
-export function storageError(error: unknown, where: Where): StorageError | UsageError {
+export function storageError(error: unknown, where: FailedOperation): StorageError | UsageError {
   // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
   const cause = causeOf(error, where);
@@ -163,18 +167,18 @@ function envelopeHint(id: string): string {
   return `This is an envelope's ID, not a storage key. To download the envelope's documents, run \`${download}\`.`;
 }
 
-function causeOf(error: unknown, where: Where): Cause {
+function causeOf(error: unknown, where: FailedOperation): CredentialsProblem {
   if (error instanceof BucketError)
     return (
       otherRegion(error) ??
       (/request has expired/i.test(error.message) ? CLOCK : undefined) ??
-      entryOf(BY_NAME, error.name) ??
+      ownValue(BY_NAME, error.name) ??
       byStatus(error.status) ??
       unreachable(`the bucket responded with ${error.status}`)
     );
   const name = error instanceof Error ? error.name : '';
-  if (name === 'CredentialsProviderError') return withoutCredentials(where.provider ?? messageOf(error));
-  return entryOf(BY_NAME, name) ?? byConnection(error, where);
+  if (name === 'CredentialsProviderError') return missingCredentialsCause(where.provider ?? messageOf(error));
+  return ownValue(BY_NAME, name) ?? byConnection(error, where);
 }
 
 const OTHER_REGION: readonly string[] = [
@@ -187,7 +191,7 @@ const OTHER_REGION: readonly string[] = [
 /**
  * Returns the cause if the bucket is in another region (a redirect, or a signature for the wrong region).
  */
-function otherRegion({ name, status, region }: BucketError): Cause | undefined {
+function otherRegion({ name, status, region }: BucketError): CredentialsProblem | undefined {
   // A redirect without either is not from S3: for example, from http:// to https://.
   const moved = region !== undefined && (status === 301 || status === 307 || status === 400);
   if (!moved && !OTHER_REGION.includes(name)) return undefined;
@@ -197,11 +201,11 @@ function otherRegion({ name, status, region }: BucketError): Cause | undefined {
   );
 }
 
-function unreachable(why: string, hint = SEE_SETTINGS): Cause {
+function unreachable(why: string, hint = SEE_SETTINGS): CredentialsProblem {
   return { code: 'STORAGE_UNREACHABLE', why, hint };
 }
 
-function byStatus(status: number): Cause | undefined {
+function byStatus(status: number): CredentialsProblem | undefined {
   if (status === 403) return DENIED;
   if (status === 404) return MISSING;
   if (status === 401 || status === 407) {
@@ -222,7 +226,7 @@ function byStatus(status: number): Cause | undefined {
   return status >= 500 ? unreachable(`the bucket responded with ${status}`, 'Try again later.') : undefined;
 }
 
-function byConnection(error: unknown, where: Where): Cause {
+function byConnection(error: unknown, where: FailedOperation): CredentialsProblem {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
   const code = codeOf(error) ?? '';
@@ -260,7 +264,7 @@ const CONNECTION_HINTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names the endpoint's proxy in a message, because it may be the proxy that doesn't respond. */
-function proxyBefore({ endpoint }: Where): string {
+function proxyBefore({ endpoint }: FailedOperation): string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
   const { env } = process;
   const proxy = endpoint === undefined ? proxyForScheme(env, 'https:') : proxyFor(env, new URL(endpoint));

@@ -20,12 +20,12 @@ export interface ObjectFacts {
 }
 
 /** Returns true if the content can be verified, not only its length. */
-export function isProvable(facts: ObjectFacts): boolean {
+export function hasContentHash(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
 /** Returns true if the ETag identifies the content. A weak ETag doesn't. */
-export function isStrong(etag: string | undefined): etag is string {
+export function isStrongEtag(etag: string | undefined): etag is string {
   return etag !== undefined && !etag.startsWith('W/');
 }
 

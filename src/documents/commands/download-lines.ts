@@ -44,8 +44,9 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
-  const name = sealerName(subject ?? '');
-  const added = coverage === 'extended' ? `; ${addedBytes} bytes were added later and are not covered` : '';
+  const name = sealerName(subject);
+  const added =
+    coverage === 'extended' ? `; added later and not covered: ${counted(addedBytes ?? 0, 'byte')}` : '';
   const unchecked = others.length === 0 ? '' : `; ${counted(others.length, 'other signature')} not checked`;
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }
@@ -58,6 +59,7 @@ const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
 };
 
 /** Returns the common name in a subject, or the whole subject. */
-export function sealerName(subject: string): string {
+export function sealerName(subject: string | null): string {
+  if (subject === null) return 'an unnamed signer';
   return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
 }

@@ -19,7 +19,7 @@ import type { CheckedFile } from '../download/seals.ts';
 import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
-import { sealSourceOf } from './signers.ts';
+import { sealSourceOf } from './seal-signers.ts';
 
 /** The flags shared by the two download commands. */
 export const downloadFlags = {
@@ -88,7 +88,7 @@ export async function downloadAll(
   context: Context,
   { naming, tag = {} }: DownloadAllOptions = {},
 ): Promise<void> {
-  refuseOutput(targets, flags);
+  refuseOutput(targets, flags, context.terminal);
   const [only] = targets;
   if (flags.output === '-' && only) return toStdout(only, flags, context);
   const progress = {
@@ -117,14 +117,23 @@ export async function downloadAll(
     reportMissingChecksums(seen, context.terminal);
   }
   batch.end(targets.length, 'file');
-  if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
+  if (seen.problems > 0) throw invalidSealsError(seen.problems, targets.length);
 }
 
-/** @throws UsageError if --output isn't the name of a single file. */
-function refuseOutput(targets: readonly FileTarget[], { output }: DownloadFlagValues): void {
+/** @throws UsageError if --output isn't the name of a single file, or if stdout is a terminal, on which a file could act. */
+function refuseOutput(
+  targets: readonly FileTarget[],
+  { output }: DownloadFlagValues,
+  { outIsTty }: CommandTerminal,
+): void {
   if (output !== undefined && targets.length > 1) {
     throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
       hint: 'Use --dir, or a single kind with --what.',
+    });
+  }
+  if (output === '-' && outIsTty) {
+    throw new UsageError('Documents are not printed on a terminal.', {
+      hint: 'Redirect stdout to a file or a pipe, or use --output FILE.',
     });
   }
   if (output?.endsWith('/')) {
@@ -156,7 +165,7 @@ export function reportMissingChecksums(
 }
 
 /** Returns the error for files with invalid seals. The files are kept, because the bucket contains the same ones. */
-function unreliable(problems: number, files: number): StorageError {
+function invalidSealsError(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
     `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,

@@ -9,7 +9,7 @@ import { safeLine } from '../../output/text.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { renderVerified } from './download-lines.ts';
-import { readKnownSigners } from './signers.ts';
+import { readKnownSigners } from './seal-signers.ts';
 
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Verify downloaded documents: checksums (SHA256SUMS) and PDF seals.';

@@ -48,7 +48,7 @@ export class Digest {
     this.bytes += chunk.byteLength;
     if (this.bytes >= PDF_HEAD.length) this.#judgeHead();
     if (this.#facts.size !== undefined && this.bytes > this.#facts.size)
-      throw corrupt(this.#key, `more than its ${this.#facts.size} bytes arrived`);
+      throw corruptFileError(this.#key, `more than its ${this.#facts.size} bytes arrived`);
     this.#sha256.update(chunk);
     this.#md5?.update(chunk);
     this.#checksum?.update(chunk);
@@ -56,17 +56,17 @@ export class Digest {
 
   #judgeHead(): void {
     if (!this.#key.toLowerCase().endsWith('.pdf') || this.#head.startsWith(PDF_HEAD)) return;
-    throw corrupt(this.#key, reasonFor(this.#head));
+    throw corruptFileError(this.#key, reasonFor(this.#head));
   }
 
   /** Returns the length and hash of all bytes. @throws StorageError STORAGE_CORRUPT if the bytes aren't the object. */
   result(): FileHash {
     const { size, md5, checksum } = this.#facts;
     if (size !== undefined && size !== this.bytes)
-      throw corrupt(this.#key, `${this.bytes} of ${size} bytes arrived`);
+      throw corruptFileError(this.#key, `${this.bytes} of ${size} bytes arrived`);
     this.#judgeHead();
     if (this.#checksum !== undefined && this.#checksum.digest().toString('base64') !== checksum?.value)
-      throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
+      throw corruptFileError(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
     const hasOtherEtag = this.#md5 !== undefined && this.#md5.digest('hex') !== md5;
     const proof = hasOtherEtag ? undefined : proofOf(this.#facts);
     return { bytes: this.bytes, sha256: this.#sha256.digest('hex'), proof, hasOtherEtag };
@@ -97,7 +97,7 @@ function reasonFor(head: string): string {
 }
 
 /** Creates the error for bytes that aren't the object. */
-export function corrupt(key: string, why: string): StorageError {
+export function corruptFileError(key: string, why: string): StorageError {
   return new StorageError('STORAGE_CORRUPT', `${key} failed verification: ${why}.`, {
     hint: 'Run the command again. If it fails again, check the object in the bucket.',
   });

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
-import { differs, localError } from '../archive/local-error.ts';
+import { fileDiffersError, localError } from '../archive/local-error.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isProvable, isStrong, type ObjectFacts } from '../bucket/object.ts';
+import { hasContentHash, isStrongEtag, type ObjectFacts } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
 import { Digest } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
-import { type Begun, type TransferOptions, transfer, wrongEtag } from './transfer.ts';
+import { type StartedDownload, type TransferOptions, transfer, wrongEtag } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
 export interface FileResult {
@@ -79,7 +79,7 @@ async function save(bucket: Bucket, key: string, path: string, options: Download
       const { bytes, sha256, proof } = existing;
       return { bytes, sha256, status: 'unchanged', proof, seal: await sealIn(file, options.signal) };
     }
-    if (existing === undefined && !options.force) throw differs(path);
+    if (existing === undefined && !options.force) throw fileDiffersError(path);
     // Nothing of the bucket proves what the file is, so the bytes are compared.
     return await download(bucket, key, path, { ...options, existing: existing?.sha256 });
   } finally {
@@ -123,10 +123,10 @@ async function begunIn(
   bucket: Bucket,
   key: string,
   { signal }: DownloadOptions,
-): Promise<Begun | undefined> {
+): Promise<StartedDownload | undefined> {
   if (part.length === 0) return undefined;
   const facts = await bucket.head(key, signal);
-  if (!isProvable(facts) || !isStrong(facts.etag) || facts.size === undefined) return undefined;
+  if (!hasContentHash(facts) || !isStrongEtag(facts.etag) || facts.size === undefined) return undefined;
   const digest = await unlessCorrupt(() => digestOf(part.file, key, facts));
   return digest && { facts, digest };
 }
@@ -193,7 +193,7 @@ async function publish(
   { existing, force }: Download,
 ): Promise<Saved['status']> {
   if (existing === sha256) return 'unchanged';
-  if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw differs(path);
+  if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw fileDiffersError(path);
   await part.publish(path);
   return 'downloaded';
 }
@@ -206,6 +206,6 @@ function openExisting(path: string, { force }: DownloadOptions): number | undefi
   // For a file that doesn't exist, this takes a tenth of the time of a failed open.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const file = openRegular(path);
-  if (file === undefined && !force) throw differs(path);
+  if (file === undefined && !force) throw fileDiffersError(path);
   return file;
 }

@@ -50,7 +50,7 @@ export function dueKinds(envelope: Envelope, kinds: readonly DocumentKind[]): Do
 }
 
 /** Returns the status, by ID, of the envelopes in a selection that have none of these documents yet. */
-export function withoutDocuments(
+export function envelopesWithoutDocuments(
   envelopes: readonly Envelope[],
   kinds: readonly DocumentKind[],
 ): Map<string, string> {

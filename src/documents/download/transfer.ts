@@ -2,8 +2,8 @@ import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
-import { corrupt, Digest, type FileHash } from './digest.ts';
+import { hasContentHash, isStrongEtag, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
+import { corruptFileError, Digest, type FileHash } from './digest.ts';
 
 /** The destination for the bytes of an object. */
 export interface Sink {
@@ -14,7 +14,7 @@ export interface Sink {
 }
 
 /** An object, and the digest of its first bytes, which are in the sink. */
-export interface Begun {
+export interface StartedDownload {
   facts: ObjectFacts;
   digest: Digest;
 }
@@ -23,7 +23,7 @@ export interface TransferOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
   /** The object whose first bytes an earlier run left in the sink. */
-  begun?: Begun | undefined;
+  begun?: StartedDownload | undefined;
   progress?: TransferProgress | undefined;
 }
 
@@ -74,7 +74,7 @@ class Transfer {
   readonly #options: TransferOptions;
   readonly #progress: TransferProgress;
   /** The object whose bytes the sink has. */
-  #begun: Begun | undefined;
+  #begun: StartedDownload | undefined;
   /** Whether the bytes came over more than one connection, so that they may be of two objects with the same ETag. */
   #isJoined: boolean;
   #failures = 0;
@@ -97,7 +97,7 @@ class Transfer {
     if (this.#begun === undefined || this.#begun.facts.size !== length) {
       const facts = this.#begun?.facts;
       const object = await this.#openNext(facts);
-      if (object === undefined || !continues(object, length, facts)) {
+      if (object === undefined || !isContinuation(object, length, facts)) {
         object?.cancel();
         this.#startOver(keepsChanging(this.#key));
         return undefined;
@@ -112,11 +112,11 @@ class Transfer {
   /** Opens the object at the next byte. Returns undefined if it has changed. */
   #openNext(facts: ObjectFacts | undefined): Promise<OpenedObject | undefined> {
     const from = this.#sink.length;
-    const condition = from > 0 && isStrong(facts?.etag) ? { from, ifMatch: facts.etag } : {};
+    const condition = from > 0 && isStrongEtag(facts?.etag) ? { from, ifMatch: facts.etag } : {};
     return this.#bucket.open(this.#key, { ...condition, signal: this.#options.signal });
   }
 
-  #begin(object: OpenedObject): Begun {
+  #begin(object: OpenedObject): StartedDownload {
     if (this.#begun !== undefined) return this.#begun;
     refuseUnproven(object, this.#key);
     this.#begun = { facts: object.facts, digest: new Digest(this.#key, object.facts) };
@@ -124,7 +124,7 @@ class Transfer {
   }
 
   /** Writes and hashes the bytes that arrive over one connection. @throws if it breaks before the end. */
-  async #receive(object: OpenedObject, { facts: { size }, digest }: Begun): Promise<void> {
+  async #receive(object: OpenedObject, { facts: { size }, digest }: StartedDownload): Promise<void> {
     for await (const chunk of object.body) {
       digest.update(chunk);
       await this.#sink.write(chunk);
@@ -145,14 +145,14 @@ class Transfer {
     if (!isUnreachable || wasRetried || this.#restarts > MAX_RESTARTS) throw error;
     this.#isJoined = true;
     this.#failures = this.#sink.length > before ? 0 : this.#failures + 1;
-    if (this.#failures >= MAX_FAILURES) throw stopped(this.#key, this.#sink.length, error);
+    if (this.#failures >= MAX_FAILURES) throw stoppedError(this.#key, this.#sink.length, error);
     await clock.sleep(backOff(this.#failures, RETRY_DELAY), signal);
   }
 
   /** Discards the bytes in the sink. @throws the error after several times, or if the sink can't discard them. */
   #startOver(error: StorageError): void {
     if (this.#sink.restart === undefined && this.#sink.length > 0)
-      throw corrupt(this.#key, 'it changed during the download, after its first bytes were written');
+      throw corruptFileError(this.#key, 'it changed during the download, after its first bytes were written');
     if (++this.#restarts > MAX_RESTARTS) throw error;
     this.#progress.bytes -= this.#sink.length;
     this.#sink.restart?.();
@@ -162,7 +162,7 @@ class Transfer {
 }
 
 /** Returns true if these bytes follow the first ones of the same object. */
-function continues(object: OpenedObject, length: number, facts: ObjectFacts | undefined): boolean {
+function isContinuation(object: OpenedObject, length: number, facts: ObjectFacts | undefined): boolean {
   const { etag, size } = object.facts;
   return object.from === length && (facts === undefined || (etag === facts.etag && size === facts.size));
 }
@@ -170,29 +170,29 @@ function continues(object: OpenedObject, length: number, facts: ObjectFacts | un
 /** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */
 function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
   const { etag, size } = facts;
-  if (etag !== undefined && (size !== undefined || isProvable(facts))) return;
+  if (etag !== undefined && (size !== undefined || hasContentHash(facts))) return;
   cancel();
   if (etag === undefined)
-    throw corrupt(
+    throw corruptFileError(
       key,
       'it has no ETag, so the response probably comes from a proxy or a login page, not from a bucket',
     );
-  throw corrupt(key, 'the bucket did not return its size');
+  throw corruptFileError(key, 'the bucket did not return its size');
 }
 
 /** Returns the error for bytes that aren't those of the object's ETag. */
 export function wrongEtag(key: string): StorageError {
-  return corrupt(key, 'its checksum (ETag) does not match');
+  return corruptFileError(key, 'its checksum (ETag) does not match');
 }
 
 function keepsChanging(key: string): StorageError {
-  return corrupt(
+  return corruptFileError(
     key,
     'it kept changing during the download, or the bucket does not support resuming a download',
   );
 }
 
-function stopped(key: string, bytes: number, error: unknown): StorageError {
+function stoppedError(key: string, bytes: number, error: unknown): StorageError {
   const why = messageOf(error).replace(/\.$/, '');
   return new StorageError(
     'STORAGE_UNREACHABLE',

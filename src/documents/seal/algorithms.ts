@@ -1,5 +1,5 @@
 import { constants, type KeyObject, verify } from 'node:crypto';
-import { type Element, unreadable } from './asn1.ts';
+import { type Element, unreadableError } from './asn1.ts';
 
 /** Node's names for hash algorithms. MD5 and SHA-1 are missing on purpose because they have practical collisions. */
 const HASHES: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ export function algorithmOf(element: Element): Element {
 export function hashOf(algorithm: Element): string {
   const { oid } = algorithm.part(0);
   const name = HASHES[oid];
-  if (name === undefined) throw unreadable(`it uses an unsupported hash (${oid})`);
+  if (name === undefined) throw unreadableError(`it uses an unsupported hash (${oid})`);
   return name;
 }
 
@@ -57,7 +57,7 @@ export function isValidSignature(
   const { oid } = algorithm.part(0);
   const named = WITH_HASH[oid];
   const kind = named?.kind ?? { [RSA]: 'rsa', [PSS]: 'pss', [EC]: 'ec', [ED25519]: 'ed25519' }[oid];
-  if (kind === undefined) throw unreadable(`its signature algorithm is not supported (${oid})`);
+  if (kind === undefined) throw unreadableError(`its signature algorithm is not supported (${oid})`);
   requireUsable(key, kind);
   const wanted = { rsa: ['rsa'], pss: ['rsa', 'rsa-pss'], ec: ['ec'], ed25519: ['ed25519'] }[kind];
   if (!wanted?.includes(key.asymmetricKeyType ?? '')) return false;
@@ -76,9 +76,9 @@ export function isValidSignature(
 
 /** Checks a key. @throws UnreadableSignatureError if it isn't safe, or if other programs refuse it for this kind of signature. */
 function requireUsable(key: KeyObject, kind: string): void {
-  if (!isLongEnough(key)) throw unreadable('its key is too short to be secure');
+  if (!isLongEnough(key)) throw unreadableError('its key is too short to be secure');
   if (kind === 'rsa' && key.asymmetricKeyType === 'rsa-pss')
-    throw unreadable('its key is for RSA-PSS, but its signature is not');
+    throw unreadableError('its key is for RSA-PSS, but its signature is not');
 }
 
 /** Returns true if a certificate's signature algorithm (AlgorithmIdentifier) uses a hash that is still safe. */
@@ -110,12 +110,12 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const parameters = algorithm.parts[1]?.as('sequence').parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
   const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
-  if (hash === undefined || generator === undefined) throw unreadable('its hash is not secure (SHA-1)');
+  if (hash === undefined || generator === undefined) throw unreadableError('its hash is not secure (SHA-1)');
   const name = hashOf(algorithmOf(hash));
   const isKnown =
     generator.as('sequence').part(0).oid === MGF1 &&
     hashOf(algorithmOf(generator.part(1))) === name &&
     (trailer === undefined || trailer.integer === 1);
-  if (!isKnown) throw unreadable('its PSS parameters are not supported');
+  if (!isKnown) throw unreadableError('its PSS parameters are not supported');
   return { hash: name, saltLength: salt?.integer ?? 20 };
 }

@@ -21,9 +21,9 @@ export class Element {
   }
 
   /** Reads the element at the start of the bytes, and returns its length in bytes as well. Its values are taken off `left`. */
-  static readFirst(bytes: Buffer, left = valuesLeft()): { element: Element; length: number } {
-    const found = definite(bytes, 0, bytes.length, { depth: 0, left });
-    if (found === undefined) throw unreadable("its CMS structure can't be read");
+  static readFirst(bytes: Buffer, left = createValueBudget()): { element: Element; length: number } {
+    const found = withDefiniteLengths(bytes, 0, bytes.length, { depth: 0, left });
+    if (found === undefined) throw unreadableError("its CMS structure can't be read");
     let block: Block | undefined;
     try {
       const { offset, result } = fromBER(found.der, { maxNodes: MAX_VALUES });
@@ -31,7 +31,7 @@ export class Element {
     } catch {
       // Malicious bytes can make the reader throw any error; all of them mean that the bytes are unreadable.
     }
-    if (block === undefined || block.error !== '') throw unreadable("its CMS structure can't be read");
+    if (block === undefined || block.error !== '') throw unreadableError("its CMS structure can't be read");
     return { element: new Element(block), length: found.to };
   }
 
@@ -53,7 +53,7 @@ export class Element {
 
   /** Returns this element if it has the expected tag. @throws UnreadableSignatureError. */
   as(kind: keyof typeof TAGS): Element {
-    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS structure is not as expected');
+    if (this.raw[0] !== TAGS[kind]) throw unreadableError('its CMS structure is not as expected');
     return this;
   }
 
@@ -72,17 +72,18 @@ export class Element {
 
   get oid(): string {
     if (!(this.#block instanceof ObjectIdentifier))
-      throw unreadable('its CMS structure lacks a required object identifier');
+      throw unreadableError('its CMS structure lacks a required object identifier');
     return this.#block.getValue();
   }
 
   get octets(): Buffer {
-    if (!(this.#block instanceof OctetString)) throw unreadable('its CMS structure lacks required bytes');
+    if (!(this.#block instanceof OctetString))
+      throw unreadableError('its CMS structure lacks required bytes');
     return Buffer.from(this.#block.getValue());
   }
 
   get integer(): number {
-    if (!(this.#block instanceof Integer)) throw unreadable('its CMS structure lacks a required number');
+    if (!(this.#block instanceof Integer)) throw unreadableError('its CMS structure lacks a required number');
     return this.#block.valueBlock.valueDec;
   }
 
@@ -96,7 +97,7 @@ export class Element {
   /** Returns the part at an index. @throws UnreadableSignatureError if it doesn't exist */
   part(index: number): Element {
     const found = this.parts[index];
-    if (found === undefined) throw unreadable('its CMS structure is incomplete');
+    if (found === undefined) throw unreadableError('its CMS structure is incomplete');
     return found;
   }
 }
@@ -110,17 +111,17 @@ const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
 
 /** The number of values that may still be read. Reading the most takes almost a second. */
-export interface ValuesLeft {
+export interface ValueBudget {
   values: number;
 }
 
-export function valuesLeft(): ValuesLeft {
+export function createValueBudget(): ValueBudget {
   return { values: MAX_VALUES };
 }
 
 interface Bounds {
   depth: number;
-  left: ValuesLeft;
+  left: ValueBudget;
 }
 
 interface Definite {
@@ -135,7 +136,7 @@ interface Definite {
  * already has a length is kept byte for byte, because it may be signed. Returns undefined if lengths contradict each other: the library
  * would ignore that, but a signature is accepted only if all lengths agree.
  */
-function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Definite | undefined {
+function withDefiniteLengths(bytes: Buffer, at: number, end: number, bounds: Bounds): Definite | undefined {
   const head = headOf(bytes, at, end);
   const { depth, left } = bounds;
   if (head === undefined || depth > MAX_DEPTH || --left.values < 0) return undefined;
@@ -144,7 +145,7 @@ function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Defin
   const parts: Buffer[] = [];
   let place = from;
   while (to === undefined ? !isEnd(bytes, place, end) : place < to) {
-    const inner = definite(bytes, place, to ?? end, { depth: depth + 1, left });
+    const inner = withDefiniteLengths(bytes, place, to ?? end, { depth: depth + 1, left });
     if (inner === undefined) return undefined;
     parts.push(inner.der);
     place = inner.to;
@@ -192,6 +193,6 @@ function isBlock(value: unknown): value is Block {
   );
 }
 
-export function unreadable(what: string): UnreadableSignatureError {
+export function unreadableError(what: string): UnreadableSignatureError {
   return new UnreadableSignatureError(what);
 }

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { unreadable } from './asn1.ts';
+import { unreadableError } from './asn1.ts';
 
 /*
  * Finds signatures in a PDF by bytes alone. Nothing of the file's structure is read, because readers differ in how they read it, and a
@@ -40,7 +40,7 @@ const MAX_GAP_BYTES = 4 * 1024 * 1024;
 export async function signatureRangesIn(file: number, size: number): Promise<SignatureRange[]> {
   const ranges: SignatureRange[] = [];
   for await (const { at, from } of hitsIn(file, size)) {
-    if (ranges.length === MAX_SIGNATURES) throw unreadable('the file has too many signatures');
+    if (ranges.length === MAX_SIGNATURES) throw unreadableError('the file has too many signatures');
     ranges.push(rangeAt(file, at, from, size));
   }
   ranges.sort((a, b) => a.end - b.end);
@@ -56,7 +56,8 @@ export async function signatureRangesIn(file: number, size: number): Promise<Sig
 function requireSeparate(ranges: readonly SignatureRange[]): void {
   for (const [index, { at, gapStart }] of ranges.entries()) {
     const before = ranges[index - 1]?.end ?? 0;
-    if (at < before || gapStart < before) throw unreadable('its byte range overlaps another one in the file');
+    if (at < before || gapStart < before)
+      throw unreadableError('its byte range overlaps another one in the file');
   }
 }
 
@@ -91,16 +92,16 @@ function rangeAt(file: number, at: number, from: number, size: number): Signatur
   const [gapStart = 0, gapEnd = 0, length = 0] = (numbers ?? []).slice(1).map(Number);
   const end = gapEnd + length;
   if (numbers === null || gapStart <= 0 || gapEnd <= gapStart || end > size)
-    throw unreadable('its byte range does not cover the file from its start, with one gap');
+    throw unreadableError('its byte range does not cover the file from its start, with one gap');
   return { at, gapStart, gapEnd, end };
 }
 
 /** @throws UnreadableSignatureError unless a gap holds exactly one hexadecimal string, which is the value of /Contents. */
 async function requireSignatureIn(file: number, { gapStart, gapEnd }: SignatureRange): Promise<void> {
-  const problem = () => unreadable('its byte range leaves out more than the signature');
+  const problem = () => unreadableError('its byte range leaves out more than the signature');
   const digits = gapEnd - gapStart - 2;
   if (digits < 2 || digits % 2 !== 0) throw problem();
-  if (digits > MAX_GAP_BYTES) throw unreadable('it is too long');
+  if (digits > MAX_GAP_BYTES) throw unreadableError('it is too long');
   if (!/^<[0-9A-Fa-f]*>$/.test(readBytes(file, gapStart, digits + 2).toString('latin1'))) throw problem();
   const word = (await beforeSpace(file, gapStart)) - CONTENTS.length;
   if (word < 0 || readBytes(file, word, CONTENTS.length).toString('latin1') !== CONTENTS) throw problem();

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { hasSafeHash } from './algorithms.ts';
-import { Element, unreadable } from './asn1.ts';
+import { Element, unreadableError } from './asn1.ts';
 
 /** A certificate, and what Node doesn't show of it: its permitted uses, and what it requires of the certificates below it (RFC 5280). */
 export interface Certificate {
@@ -55,10 +55,10 @@ const DOCUMENT_PURPOSES: ReadonlySet<string> = new Set([
 /** Reads a certificate. @throws UnreadableSignatureError if it isn't a certificate or repeats an extension. */
 export function readCertificate(x509: X509Certificate): Certificate {
   const [tbs, algorithm] = Element.read(x509.raw).parts;
-  if (tbs === undefined || algorithm === undefined) throw unreadable('a certificate is incomplete');
+  if (tbs === undefined || algorithm === undefined) throw unreadableError('a certificate is incomplete');
   const fields = fieldsOf(tbs);
   const [, , issuer, , subject] = fields;
-  if (issuer === undefined || subject === undefined) throw unreadable('a certificate is incomplete');
+  if (issuer === undefined || subject === undefined) throw unreadableError('a certificate is incomplete');
   const extensions = extensionsOf(fields);
   const contentOf = (oid: string) => {
     const value = extensions.get(oid)?.value;
@@ -97,7 +97,7 @@ export function extensionsOf(fields: readonly Element[]): Map<string, Extension>
   const found = new Map<string, Extension>();
   for (const extension of fields.find(({ context }) => context === 3)?.part(0).parts ?? []) {
     const { oid } = extension.part(0);
-    if (found.has(oid)) throw unreadable('a certificate repeats an extension');
+    if (found.has(oid)) throw unreadableError('a certificate repeats an extension');
     const value = extension.part(extension.parts.length - 1).octets;
     found.set(oid, { isCritical: extension.parts.length === 3 && extension.part(1).raw.equals(TRUE), value });
   }

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { isPdf } from '../archive/pdf-header.ts';
-import { UnreadableSignatureError, unreadable, valuesLeft } from './asn1.ts';
+import { createValueBudget, UnreadableSignatureError, unreadableError } from './asn1.ts';
 import { readBytes, type SignatureRange, signatureIn, signatureRangesIn } from './byte-ranges.ts';
 import { openSignedData, readSignature, type SignedContent, type SignedData } from './cms.ts';
 
@@ -16,6 +16,7 @@ export interface Seal {
   sealedBytes: number | null;
   /** The number of bytes after it. */
   addedBytes: number | null;
+  /** Null without a readable seal, or if the certificate has no name. */
   subject: string | null;
   issuer: string | null;
   /** The SHA-256 of the signer's certificate, in hex. */
@@ -67,7 +68,7 @@ export async function checkSeal(file: number, signal?: AbortSignal): Promise<Che
     const ranges = await signatureRangesIn(file, size);
     if (isPdf(file)) return await check(file, ranges, size, signal);
     if (ranges.length === 0) return null;
-    throw unreadable('the file does not begin like a PDF');
+    throw unreadableError('the file does not begin like a PDF');
   } catch (error) {
     if (!(error instanceof UnreadableSignatureError)) throw error;
     const reason = `The signature can't be checked: ${error.message}.`;
@@ -83,7 +84,7 @@ async function check(
 ): Promise<CheckedSeal> {
   if (ranges.length === 0) return { seal: NONE, signer: null };
   // For all signatures together, because a file can have many large ones.
-  const left = valuesLeft();
+  const left = createValueBudget();
   const decode: Decode = async (range) => {
     // Decoding can take most of a second. Other work of the process gets a turn before.
     await setImmediate(undefined, { signal });
@@ -196,7 +197,7 @@ function indexOrEnd(text: string, word: string): number {
   return index < 0 ? text.length : index;
 }
 
-/** Returns a name on one line. X509Certificate writes it on several lines. */
-function oneLine(name: string): string {
-  return name.split('\n').join(', ');
+/** Returns a name on one line, or null if it is empty. X509Certificate writes it on several lines, and undefined for an empty one. */
+function oneLine(name: string | undefined): string | null {
+  return name?.split('\n').join(', ') ?? null;
 }

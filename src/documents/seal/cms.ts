@@ -1,6 +1,6 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { algorithmOf, hashOf, isValidSignature } from './algorithms.ts';
-import { Element, unreadable, type ValuesLeft } from './asn1.ts';
+import { Element, unreadableError, type ValueBudget } from './asn1.ts';
 import { extensionsOf, fieldsOf } from './certificate.ts';
 
 const OID = {
@@ -42,14 +42,14 @@ export interface SignedContent {
  * @throws UnreadableSignatureError if it is neither a detached signature nor a timestamp. A signature that contains content proves only
  * that content, which need not be the file.
  */
-export function openSignedData(contents: Buffer, left: ValuesLeft): SignedData {
+export function openSignedData(contents: Buffer, left: ValueBudget): SignedData {
   const { element: outer, length } = Element.readFirst(contents, left);
   if (contents.subarray(length).some((byte) => byte !== 0))
-    throw unreadable('data follows its CMS structure, as in some encrypted files');
+    throw unreadableError('data follows its CMS structure, as in some encrypted files');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
-    throw unreadable('its CMS structure is not SignedData');
+    throw unreadableError('its CMS structure is not SignedData');
   const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
-  if (content === undefined) throw unreadable('its CMS structure is incomplete');
+  if (content === undefined) throw unreadableError('its CMS structure is incomplete');
   const type = content.as('sequence').part(0).oid;
   const isDetached = content.parts.length === 1;
   const kind =
@@ -59,7 +59,7 @@ export function openSignedData(contents: Buffer, left: ValuesLeft): SignedData {
         ? 'timestamp'
         : null;
   if (kind === null)
-    throw unreadable(
+    throw unreadableError(
       isDetached
         ? `its content type is not supported (${type})`
         : 'its CMS structure includes the signed content',
@@ -71,11 +71,12 @@ export function openSignedData(contents: Buffer, left: ValuesLeft): SignedData {
 /** Reads a signature. @throws UnreadableSignatureError for an unreadable or unsupported one. */
 export function readSignature({ version, hashes, signers, ...data }: SignedData): SignedContent {
   const [signer] = signers;
-  if (signer === undefined || signers.length !== 1) throw unreadable('it does not have exactly one signer');
+  if (signer === undefined || signers.length !== 1)
+    throw unreadableError('it does not have exactly one signer');
   const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
   const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
-    throw unreadable('its CMS structure is inconsistent');
+    throw unreadableError('its CMS structure is inconsistent');
   return readSigner(signer, data.certificates.map(certificateOf));
 }
 
@@ -83,16 +84,18 @@ export function readSignature({ version, hashes, signers, ...data }: SignedData)
 function readSigner(signer: Element, certificates: readonly Certificate[]): SignedContent {
   const [version, who, digestAlgorithm, signed, algorithm, value] = signer.as('sequence').parts;
   if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
-    throw unreadable('its CMS structure has no signed attributes');
-  if (algorithm === undefined || value === undefined) throw unreadable('its CMS structure is incomplete');
-  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS structure is inconsistent');
+    throw unreadableError('its CMS structure has no signed attributes');
+  if (algorithm === undefined || value === undefined)
+    throw unreadableError('its CMS structure is incomplete');
+  if (version?.integer !== (who.context === 0 ? 3 : 1))
+    throw unreadableError('its CMS structure is inconsistent');
   if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
   const signedDigest = attributes.get(OID.messageDigest)?.octets;
   if (signedDigest === undefined || attributes.get(OID.contentType)?.oid !== OID.data)
-    throw unreadable('its signed attributes do not match its content');
+    throw unreadableError('its signed attributes do not match its content');
   const own = certificates.find((one) => isSigner(one, who));
-  if (own === undefined) throw unreadable("its CMS structure does not contain its signer's certificate");
+  if (own === undefined) throw unreadableError("its CMS structure does not contain its signer's certificate");
   const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
@@ -114,7 +117,7 @@ function attributesOf(signed: Element): Map<string, Element> {
     const { oid } = attribute.part(0);
     const [value, ...others] = attribute.part(1).parts;
     if (attributes.has(oid) || value === undefined || others.length > 0)
-      throw unreadable('a signed attribute does not have exactly one value');
+      throw unreadableError('a signed attribute does not have exactly one value');
     attributes.set(oid, value);
   }
   return attributes;
@@ -145,7 +148,7 @@ function certificateOf(element: Element): Certificate {
     const x509 = new X509Certificate(element.raw);
     return { x509, key: x509.publicKey, element };
   } catch {
-    throw unreadable("an included certificate can't be read");
+    throw unreadableError("an included certificate can't be read");
   }
 }
 

@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/duration.ts';
 import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
@@ -65,7 +66,7 @@ function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): S
   if (coverage === 'whole' || (known.acceptsExtended && isKnown)) return null;
   return problem(
     'SEAL_EXTENDED',
-    `The first ${seal.sealedBytes} bytes are sealed; ${seal.addedBytes} bytes were added later and are not covered.`,
+    `The first ${seal.sealedBytes} bytes are sealed. Added later and not covered: ${counted(seal.addedBytes ?? 0, 'byte')}.`,
   );
 }
 
@@ -75,7 +76,7 @@ function problemWithSigner(
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
   if (trust === null) return null;
-  const name = subject ?? 'unknown';
+  const name = subject ?? 'an unnamed signer';
   if (sealedBy.length > 0 && !sealedBy.includes(fingerprint ?? ''))
     return problem(
       'SEAL_UNTRUSTED',

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular, sha256Of } from '../../kernel/files/regular-file.ts';
-import { differs, localError } from '../archive/local-error.ts';
+import { fileDiffersError, localError } from '../archive/local-error.ts';
 import type { Seal } from './check-seal.ts';
 
 /** Returns the path of the sealed part of a file: `NAME.sealed.pdf`, next to it. */
@@ -31,7 +31,7 @@ export async function writeSealedPart(
     const sha256 = await sha256Of(file, sealedBytes);
     const existing = openRegular(path);
     if (existing !== undefined && (await hashAndClose(existing)) === sha256) return sha256;
-    if (existing !== undefined && !force) throw differs(path);
+    if (existing !== undefined && !force) throw fileDiffersError(path);
     const draft = await copy(file, sealedBytes, dirname(path));
     try {
       await publish(draft, path, sha256, force);
@@ -48,7 +48,7 @@ export async function writeSealedPart(
 async function publish(draft: string, path: string, sha256: string, force: boolean): Promise<void> {
   const existing = force ? undefined : openRegular(path);
   if (existing === undefined) renameSync(draft, path);
-  else if ((await hashAndClose(existing)) !== sha256) throw differs(path);
+  else if ((await hashAndClose(existing)) !== sha256) throw fileDiffersError(path);
 }
 
 /** Copies the first bytes to a new file in the folder. Returns its path. */

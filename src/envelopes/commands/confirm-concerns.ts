@@ -1,5 +1,5 @@
 import type { Template } from '../../api/schemas.ts';
-import { canAsk, confirmed, questionAbout } from '../../cli/input/confirm.ts';
+import { canAsk, questionAbout, requireConfirmation } from '../../cli/input/confirm.ts';
 import type { EsignError } from '../../kernel/errors.ts';
 import type { Context } from '../../session/context.ts';
 import { type Concern, findProblems, sortProblems } from '../completeness.ts';
@@ -35,14 +35,14 @@ export async function confirmConcerns(
 ): Promise<void> {
   const { terminal } = context;
   const asks = !yes && canAsk(terminal);
-  const error = unconfirmed(concerns, yes);
+  const error = unconfirmedError(concerns, yes);
   if (error !== undefined && !asks) throw error;
   for (const text of [...notes, ...concerns.map((one) => one.text)]) terminal.notice(text);
   if (asks && question !== undefined && concerns.length > 0)
-    await confirmed(await questionAbout(question, context), { yes: false, otherwise }, context);
+    await requireConfirmation(await questionAbout(question, context), { yes: false, otherwise }, context);
 }
 
 /** Returns the error of the first concern that has to be confirmed. */
-export function unconfirmed(concerns: readonly Concern[], yes: boolean): EsignError | undefined {
+export function unconfirmedError(concerns: readonly Concern[], yes: boolean): EsignError | undefined {
   return concerns.find((one) => one.error !== undefined && !(yes && one.coveredByYes))?.error;
 }

@@ -5,7 +5,12 @@ import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
-import { dueKinds, targetsOf, targetsOfId, withoutDocuments } from '../../documents/download/targets.ts';
+import {
+  dueKinds,
+  envelopesWithoutDocuments,
+  targetsOf,
+  targetsOfId,
+} from '../../documents/download/targets.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -36,7 +41,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const layout = flags['name-template'];
     const naming = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
     const kinds = flags.what ?? ['signed', 'certificate'];
-    const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
+    const leaveOut = (envelopes: readonly Envelope[]) => envelopesWithoutDocuments(envelopes, kinds);
     const { ids, selected } = await readNamedOrSelected(
       argv.map(String),
       flags,

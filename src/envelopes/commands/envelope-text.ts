@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
@@ -13,7 +13,7 @@ import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { replacedBy } from '../replace/find-replacement.ts';
-import { endOf, namesOf } from './list-table.ts';
+import { endTimeOf, namesOf } from './list-table.ts';
 
 /** What this machine or a search knows about an envelope. */
 export interface EnvelopeFacts {
@@ -37,7 +37,7 @@ export function renderEnvelope(
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
     `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${paragraphOf(statusText(envelope, now), terminal)}${paragraphOf(reminderText(envelope, reminder, now), terminal)}`,
-    renderPairs(replacing(envelope, successor), terminal, '  '),
+    renderPairs(replacementPairs(envelope, successor), terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Metadata', metadata(envelope, false), terminal),
     nextSteps(successor ?? envelope, terminal),
@@ -76,8 +76,8 @@ export function statusText(envelope: Envelope, now: number): string {
   const people = signers ?? [];
   const done = people.filter(hasSigned).length;
   if (status === 'DRAFT') return 'Not sent yet.';
-  if (status === 'COMPLETED') return `${everyone(people)} signed, ${relativeTime(completedAt, now)}.`;
-  if (status === 'EXPIRED' || status === 'CANCELLED') return ended(envelope, now);
+  if (status === 'COMPLETED') return `${everyoneInWords(people)} signed, ${relativeTime(completedAt, now)}.`;
+  if (status === 'EXPIRED' || status === 'CANCELLED') return endedText(envelope, now);
   const decliner = people.find(hasDeclined);
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
@@ -89,15 +89,15 @@ export function statusText(envelope: Envelope, now: number): string {
   return `Waiting${whom} (${done} of ${people.length} signed)${sent}${left}.`;
 }
 
-function everyone(people: readonly Signer[]): string {
+function everyoneInWords(people: readonly Signer[]): string {
   if (people.length <= 2) return people.map(nameOf).join(' and ') || 'Everyone';
   return `All ${counted(people.length, 'signer')}`;
 }
 
-function ended(envelope: Envelope, now: number): string {
+function endedText(envelope: Envelope, now: number): string {
   const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Canceled';
   const missing = (envelope.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
-  const when = relativeTime(endOf(envelope), now);
+  const when = relativeTime(endTimeOf(envelope), now);
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
 }
 
@@ -120,7 +120,7 @@ const NEXT: Readonly<Record<string, readonly (keyof typeof LABELS)[]>> = {
 };
 
 function nextSteps(envelope: Envelope, terminal: Terminal): string {
-  const commands = entryOf(NEXT, envelope.status ?? '') ?? [];
+  const commands = ownValue(NEXT, envelope.status ?? '') ?? [];
   if (!terminal.outIsTty || commands.length === 0) return '';
   const lines = commands.map(
     (one) => `  ${LABELS[one].padEnd(8)}  ${command('envelopes', one, envelope.id)}
@@ -131,7 +131,7 @@ ${lines.map((line) => terminal.style('dim', line)).join('')}`;
 }
 
 /** Returns the envelope that this one replaces, and the one that replaces it. */
-function replacing(envelope: Envelope, successor: Envelope | undefined): [string, string][] {
+function replacementPairs(envelope: Envelope, successor: Envelope | undefined): [string, string][] {
   const old = replacedBy(envelope);
   const label = isTerminal(envelope.status ?? '') ? 'Replaced by' : 'To be replaced by';
   return [

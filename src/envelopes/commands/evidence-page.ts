@@ -1,13 +1,14 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import { counted } from '../../kernel/duration.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { exactTime } from '../../output/time.ts';
+import { type Fact, factList, statusChip, table } from '../../pages/components.ts';
 import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
-import { type Fact, facts, statusChip, table } from '../../pages/pieces.ts';
-import { SEALED } from '../evidence/findings.ts';
+import { SEALED_KINDS } from '../evidence/findings.ts';
 import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
 
@@ -54,12 +55,12 @@ export function evidencePage(evidence: EvidenceFacts, files: ReadonlyMap<string,
   const body = html`<header><p class="kind">Evidence for an envelope</p><h1>${title}</h1>
 <p class="mono">${envelope.id} ${statusChip(envelope.status ?? 'unknown')}</p></header>
 ${verdict(evidence)}
-${section('Envelope', facts(envelopeFacts(envelope)))}
+${section('Envelope', factList(envelopeFacts(envelope)))}
 ${section('Signers', signerTable(signers))}
 ${section('Documents', documents.length === 0 ? 'None.' : documents.map(documentEntry))}
 ${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), signers))}
-${section('Webhooks received here', received(webhooks))}
-${writes.length > 0 && section('Commands on this machine', logged(writes))}
+${section('Webhooks received here', webhookTable(webhooks))}
+${writes.length > 0 && section('Commands on this machine', writeTable(writes))}
 ${section(
   'Files in this folder',
   table(
@@ -68,7 +69,7 @@ ${section(
     '',
   ),
 )}
-${section('How this was collected', facts(collectionFacts(collection)))}
+${section('How this was collected', factList(collectionFacts(collection)))}
 ${section('How to verify this', CHECKS)}`;
   return selfContainedPage({ title: `Evidence: ${title}`, look: 'printed evidence', body });
 }
@@ -102,8 +103,8 @@ function signatureOf(signer: Signer): string {
 }
 
 function proofOf(documents: readonly EvidenceDocument[]): string {
-  const sealed = documents.filter(({ what }) => what !== null && SEALED.includes(what));
-  const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
+  const sealed = documents.filter(({ what }) => what !== null && SEALED_KINDS.includes(what));
+  const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? null)))].join('; ');
   return `The signed document and the certificate were sealed by ${names}. Nothing was changed or added afterwards.`;
 }
 
@@ -161,7 +162,7 @@ function documentEntry(document: EvidenceDocument): Html {
     ['SHA-256', code(sha256)],
     ['Certificate, SHA-256', code(seal?.fingerprint)],
   ];
-  return html`<article class="card ${error !== null && 'bad'}"><h3>${labelOf(what)}</h3>${facts(known)}</article>`;
+  return html`<article class="card ${error !== null && 'bad'}"><h3>${labelOf(what)}</h3>${factList(known)}</article>`;
 }
 
 const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
@@ -189,7 +190,7 @@ function sealWords({ state, coverage, sealedBytes, addedBytes, reason }: JudgedS
   if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
   const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;
   if (coverage !== 'extended') return is;
-  return `the first ${sealedBytes} bytes are ${is}; ${addedBytes} bytes were added later and are not covered`;
+  return `the first ${sealedBytes} bytes are ${is}; added later and not covered: ${counted(addedBytes ?? 0, 'byte')}`;
 }
 
 const SOURCES: Readonly<Record<TimelineEntry['source'], string>> = {
@@ -210,10 +211,10 @@ function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): Ht
   return table(['When', 'What', 'Who', 'Source'], rows, 'None.');
 }
 
-function received(webhooks: readonly EvidenceWebhook[]): Html {
+function webhookTable(webhooks: readonly EvidenceWebhook[]): Html {
   const rows = webhooks.map(({ receivedAt, event, deliveryId, verified, duplicate, headers, sha256 }) => {
     const signature = headers.find(([name]) => /signature/i.test(name))?.[1] ?? 'none';
-    const proof = facts([
+    const proof = factList([
       ['Delivery', code(deliveryId)],
       ['Signature', code(signature)],
       ['SHA-256 of the body', code(sha256)],
@@ -225,7 +226,7 @@ function received(webhooks: readonly EvidenceWebhook[]): Html {
   return table(heads, rows, 'No webhooks are stored on this machine.');
 }
 
-function logged(writes: readonly EvidenceWrite[]): Html {
+function writeTable(writes: readonly EvidenceWrite[]): Html {
   const rows = writes.map(({ at, user, command, outcome, error, id }) => {
     const result = error === null ? outcome : `${outcome}: ${error}`;
     return [exactTime(at), code(`esign ${command}`), user, result, code(id)];

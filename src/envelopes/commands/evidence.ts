@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import { type Envelope, envelopeSchema, matches } from '../../api/schemas.ts';
+import { type Envelope, envelopeSchema, matchesSchema } from '../../api/schemas.ts';
 import { runOf } from '../../catalog/markers.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, requiredArg } from '../../cli/flags.ts';
@@ -9,7 +9,7 @@ import { DownloadFolder, LOCK_NAME } from '../../documents/archive/download-fold
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { renderFile } from '../../documents/commands/download-lines.ts';
 import { busyNotice, reportMissingChecksums, waitingOf } from '../../documents/commands/run-download.ts';
-import { sealSourceOf } from '../../documents/commands/signers.ts';
+import { sealSourceOf } from '../../documents/commands/seal-signers.ts';
 import { fetchFiles } from '../../documents/download/fetch.ts';
 import { keyOf } from '../../documents/download/locate.ts';
 import type { CheckedFile } from '../../documents/download/seals.ts';
@@ -19,7 +19,7 @@ import { counted, durationText } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { redactValue } from '../../kernel/redaction.ts';
-import { allOf } from '../../kernel/streams.ts';
+import { collectAll } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
@@ -84,7 +84,8 @@ export default class EnvelopesEvidence extends EsignCommand {
         (what) => keyOf(first, what) !== undefined || !downloaded.includes(what),
       );
       const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
-      if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
+      if (!matchesSchema(envelopeSchema, sent))
+        throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
       const documents = withFindings(existing, sent);
       const facts = await writeFolder(folder, sent, { documents, missing }, context);
       await report(facts, documents, folder, flags.dir, context.terminal);
@@ -115,7 +116,7 @@ async function fetchDocuments(
     sealSource: await sealSourceOf(context.session),
     savesSealedParts: true,
   });
-  const files = await allOf(fetching);
+  const files = await collectAll(fetching);
   const by = (proof: string) => files.filter(({ result }) => result.proof === proof).length;
   reportMissingChecksums({ seal: by('seal'), size: by('size') }, context.terminal);
   return files;

@@ -56,7 +56,7 @@ export function envelopeList(
   };
   return {
     id: (one) => one.id,
-    empty: noMatches(flags),
+    empty: noMatchesText(flags),
     columns: [id, status, template, signers, created, expires],
     shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
   };
@@ -67,7 +67,7 @@ export function envelopeList(
  * signer comes first.
  */
 function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
-  const people = inOrder(envelope);
+  const people = signersInOrder(envelope);
   const isOver = isTerminal(envelope.status ?? '');
   const decliner = envelope.status === 'DECLINED' ? people.find(hasDeclined) : undefined;
   if (decliner) return withTime(nameOf(decliner), envelope, now);
@@ -82,15 +82,15 @@ function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: 
 }
 
 function withTime(who: string, envelope: Envelope, now: number): string {
-  return [who, relativeTime(endOf(envelope), now)].filter((part) => part !== '').join(', ');
+  return [who, relativeTime(endTimeOf(envelope), now)].filter((part) => part !== '').join(', ');
 }
 
-export function inOrder(envelope: Envelope): Signer[] {
+export function signersInOrder(envelope: Envelope): Signer[] {
   return signersByOrder(envelope).flat();
 }
 
 /** Returns when an envelope ended, if known. */
-export function endOf(envelope: Envelope): string | undefined {
+export function endTimeOf(envelope: Envelope): string | undefined {
   const { status, completedAt, expiresAt, signers } = envelope;
   if (status === 'COMPLETED') return completedAt ?? undefined;
   if (status === 'EXPIRED') return expiresAt ?? undefined;
@@ -117,7 +117,7 @@ const FILTERS = [
 ] as const;
 
 /** Returns the message for an empty list. */
-export function noMatches(flags: SelectionFlagValues & { search?: string | undefined }): string {
+export function noMatchesText(flags: SelectionFlagValues & { search?: string | undefined }): string {
   if (flags.search !== undefined)
     return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. To find more, try fewer words or their first letters.`;
   const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);

@@ -3,9 +3,9 @@ import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-fla
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, durationFlag, durationsFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
-import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
+import { notToRemind } from '../skip-reasons.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';
 import { executePlans } from './actions/execute-plans.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';

@@ -10,7 +10,7 @@ export interface EvidenceFinding {
 const MAX_DISTANCE_MS = 60 * 60_000;
 
 /** The documents of a completed envelope that must be sealed. */
-export const SEALED: readonly string[] = ['signed', 'certificate'];
+export const SEALED_KINDS: readonly string[] = ['signed', 'certificate'];
 
 /**
  * Returns why the seal of a document doesn't prove what the envelope says, or null if it does. Problems with the seal itself, such as a
@@ -20,7 +20,7 @@ export function findingOn(
   { what, seal }: { what: string | null; seal: JudgedSeal | null },
   envelope: Envelope,
 ): EvidenceFinding | null {
-  if (what === null || !SEALED.includes(what)) return null;
+  if (what === null || !SEALED_KINDS.includes(what)) return null;
   if (seal?.state !== 'intact') return { code: 'SEAL_MISSING', message: 'It has no seal.' };
   return timeFinding(seal, envelope) ?? signerFinding(seal);
 }

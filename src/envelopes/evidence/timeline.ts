@@ -31,7 +31,15 @@ export function timelineOf(
       return { at, what: 'reminder requested', who: signer ?? "everyone who hadn't signed", ...THIS_MACHINE };
     }),
   ];
-  return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || stepOf(a) - stepOf(b));
+}
+
+/** The steps of an envelope. They order events at the same time. */
+const STEPS = ['created', 'sent', 'viewed', 'signed', 'completed'];
+
+function stepOf({ what }: TimelineEntry): number {
+  const step = STEPS.indexOf(what);
+  return step < 0 ? STEPS.length : step;
 }
 
 const SERVICE = { source: 'service', verified: null } as const;

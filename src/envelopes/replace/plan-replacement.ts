@@ -52,7 +52,7 @@ export async function planReplacement(
   const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
   if (!made && isPointless) throw nothingToChange(old);
   const isFree = made === undefined || plan.steps.includes('cancel');
-  if (isFree && plan.steps.length > 0) refuse(old, made, request);
+  if (isFree && plan.steps.length > 0) requireUnsigned(old, made, request);
   return plan;
 }
 
@@ -75,7 +75,7 @@ function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceR
 }
 
 /** @throws ServiceError INVALID_STATE if all have signed, or some have and `evenIfSigned` is not set. */
-export function refuse(
+export function requireUnsigned(
   old: Envelope,
   made: Envelope | undefined,
   { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,

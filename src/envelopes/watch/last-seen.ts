@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { entryOf } from '../../kernel/json.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { isPending, isTerminal, showsSigners } from '../../kernel/vocabulary.ts';
 
 /** A status change of an envelope. The first one has `from: null`. */
@@ -71,7 +71,7 @@ function statusOf(envelope: Envelope): string {
 }
 
 function rankOf(status: string): number | undefined {
-  return isTerminal(status) ? ENDED : entryOf(RANK, status);
+  return isTerminal(status) ? ENDED : ownValue(RANK, status);
 }
 
 function isStale(before: Seen, status: string): boolean {
@@ -103,7 +103,7 @@ function movedSigners({ status, signers }: Seen, envelope: Envelope): Signer[] {
 
 function isForward(from: string | undefined, to: string | null | undefined): boolean {
   if (from === undefined) return true;
-  const [before, after] = [entryOf(SIGNER_RANK, from), entryOf(SIGNER_RANK, to ?? '')];
+  const [before, after] = [ownValue(SIGNER_RANK, from), ownValue(SIGNER_RANK, to ?? '')];
   if (before === ENDED || from === to) return false;
   return before === undefined || after === undefined || after > before;
 }

@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Returns why a text is not one printable line, such as a name or a subject, worded as part of a sentence. */
 export function lineProblem(text: string): string | undefined {
   const found = CONTROL.exec(text)?.[0];
-  return found && `contains ${NAMES[found] ?? invisible(found)}; remove it`;
+  return found && `contains ${NAMES[found] ?? describeInvisible(found)}; remove it`;
 }
 
 /** Returns why a text of several lines, such as a message, is not printable, worded as part of a sentence. */
@@ -20,7 +20,7 @@ export function textProblem(text: string): string | undefined {
 }
 
 /** Names a character that can't be seen. */
-export function invisible(character: string): string {
+export function describeInvisible(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return `an invisible character (U+${code})`;
 }

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { invisible } from './control-characters.ts';
+import { describeInvisible } from './control-characters.ts';
 
 /**
  * Checks email addresses at least as strictly as the service. Otherwise, the service could refuse one after other envelopes of a
@@ -30,7 +30,7 @@ export function isEmailAddress(text: string): boolean {
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
   const hidden = INVISIBLE.exec(text)?.[0];
-  if (hidden !== undefined) return `contains ${invisible(hidden)}; type the address again`;
+  if (hidden !== undefined) return `contains ${describeInvisible(hidden)}; type the address again`;
   if (/^[^@]+@[^@.]+$/.test(text)) return 'is not an email address: its domain has no dot';
   return 'is not an email address';
 }

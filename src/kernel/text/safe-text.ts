@@ -18,18 +18,18 @@ const joining = () =>
 /** Returns the text on one line, with visible replacements for characters that could affect a terminal. */
 export function safeLine(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
-    if (joins(character, text, index)) return character;
-    return NAMES[character] ?? visible(character);
+    if (isJoiningCharacter(character, text, index)) return character;
+    return NAMES[character] ?? makeVisible(character);
   });
 }
 
-function joins(character: string, text: string, index: number): boolean {
+function isJoiningCharacter(character: string, text: string, index: number): boolean {
   if (character !== JOINER && character !== NON_JOINER) return false;
   const before = [...text.slice(Math.max(0, index - 2), index)].at(-1) ?? '';
   return joining().test(before);
 }
 
-function visible(character: string): string {
+function makeVisible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   if (code === 0x7f) return '␡';
@@ -47,7 +47,7 @@ export function safeBlock(text: string): string {
 /** Escapes characters in JSON text that could affect a terminal. Its value and the line breaks between tokens don't change. */
 export function safeJson(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
-    if (character === '\n' || joins(character, text, index)) return character;
+    if (character === '\n' || isJoiningCharacter(character, text, index)) return character;
     return unicodeEscapes(character);
   });
 }

@@ -24,7 +24,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Folds text for comparison without case and accents, so that `lukasz` matches `Łukasz`. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   const lower = text.toLowerCase();
   if (ASCII.test(lower)) return lower;
   return lower
@@ -35,7 +35,7 @@ export function folded(text: string): string {
 
 /** Returns the folded words of a query, without surrounding brackets and quotes. */
 export function wordsOf(question: string): string[] {
-  return folded(question)
+  return foldText(question)
     .split(/\s+/)
     .map((word) => word.replace(/^[^\p{L}\p{N}]+(?=.*[\p{L}\p{N}])|(?<=[\p{L}\p{N}])[^\p{L}\p{N}]+$/gu, ''))
     .filter((word) => word !== '');
@@ -47,7 +47,7 @@ export function wordsOf(question: string): string[] {
  */
 export function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    if (at === 0 || !letter().test(before(text, at)) || unspaced().test(word)) return true;
+    if (at === 0 || !letter().test(characterBefore(text, at)) || unspaced().test(word)) return true;
   }
   return false;
 }
@@ -63,6 +63,6 @@ const unspaced = () =>
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** Returns the character before an index, which may take two code units. */
-function before(text: string, at: number): string {
+function characterBefore(text: string, at: number): string {
   return text.slice(Math.max(0, at - 2), at);
 }

@@ -91,7 +91,7 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
       ([label, { text }]): [string, string] => [label, text],
     ),
   ];
-  return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
+  return `${title}${renderPairs(withoutMissing(pairs), terminal, '  ')}`;
 }
 
 const SEALED_PART = 'saved next to extended documents';
@@ -153,10 +153,10 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
     ['Policy', settings.guards.policy === null ? null : policyInWords(settings.guards.policy)],
     ['Stored in', settings.file],
   ];
-  return renderPairs(present(pairs), terminal);
+  return renderPairs(withoutMissing(pairs), terminal);
 }
 
-function present(pairs: [string, string | null][]): [string, string][] {
+function withoutMissing(pairs: [string, string | null][]): [string, string][] {
   return pairs.flatMap(([label, text]): [string, string][] =>
     text === null ? [] : [[label, safeLine(text)]],
   );

@@ -2,7 +2,7 @@ import { removeIndexesOf } from '../../catalog/index/index-file.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
-import { confirmed } from '../../cli/input/confirm.ts';
+import { requireConfirmation } from '../../cli/input/confirm.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../edit.ts';
 import { profileNamed, readProfiles } from '../store.ts';
@@ -25,7 +25,7 @@ export default class ProfilesRemove extends EsignCommand {
     const { args, flags, context } = await this.start(ProfilesRemove, { profile: undefined });
     const profile = profileNamed(readProfiles(configDir()), args.name);
     if (flags['dry-run']) return writeDryRun([args.name], 'remove', context.terminal);
-    await confirmed(
+    await requireConfirmation(
       `Remove ${args.name} and its key?`,
       { yes: flags.yes, otherwise: 'nothing was removed' },
       context,

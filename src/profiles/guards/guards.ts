@@ -24,10 +24,10 @@ export interface Guards {
 export function combineGuards(profile: ProfileGuards | undefined, reading: PolicyReading): Guards {
   const policy = reading.state === 'set' ? reading.policy : undefined;
   return {
-    readOnly: either(profile?.readOnly, policy?.readOnly),
+    readOnly: eitherSetting(profile?.readOnly, policy?.readOnly),
     onlyTo: bothLists(profile?.onlyTo, policy?.onlyTo),
-    maxEmails: smaller(profile?.maxEmails, policy?.maxEmails),
-    confirmName: either(profile?.confirmName, policy?.confirmName),
+    maxEmails: smallerLimit(profile?.maxEmails, policy?.maxEmails),
+    confirmName: eitherSetting(profile?.confirmName, policy?.confirmName),
     policy:
       reading.state === 'none'
         ? null
@@ -40,12 +40,12 @@ function sourceOf(ofProfile: boolean, ofPolicy: boolean): GuardSource {
   return ofProfile ? 'profile' : 'policy';
 }
 
-function either(profile: boolean | undefined, policy: boolean | undefined): Sourced<true> | null {
+function eitherSetting(profile: boolean | undefined, policy: boolean | undefined): Sourced<true> | null {
   if (profile !== true && policy !== true) return null;
   return { value: true, source: sourceOf(profile === true, policy === true) };
 }
 
-function smaller(profile: number | undefined, policy: number | undefined): Sourced<number> | null {
+function smallerLimit(profile: number | undefined, policy: number | undefined): Sourced<number> | null {
   if (profile === undefined && policy === undefined) return null;
   const value = Math.min(profile ?? Number.POSITIVE_INFINITY, policy ?? Number.POSITIVE_INFINITY);
   return { value, source: sourceOf(profile === value, policy === value) };

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { readAccount } from '../../catalog/commands/select-envelopes.ts';
-import { partOf } from '../../catalog/match.ts';
+import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
@@ -46,7 +46,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
 
 /** Returns false for the other signers of an envelope that was selected by a signer. */
 function isNamed(one: Signer, { signer }: Selection): boolean {
-  return signer === undefined || partOf(one, (text) => text.includes(signer)) !== undefined;
+  return signer === undefined || matchedNameOrAddress(one, (text) => text.includes(signer)) !== undefined;
 }
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */

@@ -3,7 +3,7 @@ import type { SelectionFlagValues } from '../../catalog/commands/selection-flags
 import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
-import { measure } from '../summarize.ts';
+import { computeReport } from '../summarize.ts';
 import { DEFAULT_PERIOD_MS } from '../usual-times.ts';
 import { withCommands } from './report-attention.ts';
 
@@ -26,7 +26,7 @@ export async function readReport({ selection, flags, by }: Wanted, context: Cont
   const account = await readAccount(others, context);
   const now = context.session.now();
   const period = flags.month ?? periodOf(selection, now);
-  const { report, weeks } = await measure(account, { ...period, now, by });
+  const { report, weeks } = await computeReport(account, { ...period, now, by });
   return { report: { ...report, attention: withCommands(report.attention, flags) }, weeks, now };
 }
 

@@ -1,4 +1,5 @@
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { Attention, AttentionKind } from '../attention.ts';
 
@@ -29,10 +30,10 @@ export function withCommands(attention: Attention, flags: SelectionFlagValues): 
   };
 }
 
-/** The kinds in the order in which they are shown, with a title each. */
-export const ATTENTION_TITLES: readonly (readonly [keyof Attention, string])[] = [
-  ['declined', 'declined recently'],
-  ['expiring', 'expiring soon'],
-  ['overdue', 'overdue'],
-  ['drafts', 'forgotten drafts'],
+/** The kinds in the order in which they are shown, each with a function that formats its count. */
+export const ATTENTION_KINDS: readonly (readonly [keyof Attention, (count: number) => string])[] = [
+  ['declined', (count) => `${grouped(count)} declined recently`],
+  ['expiring', (count) => `${grouped(count)} expiring soon`],
+  ['overdue', (count) => `${grouped(count)} overdue`],
+  ['drafts', (count) => counted(count, 'forgotten draft')],
 ];

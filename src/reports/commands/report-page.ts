@@ -1,11 +1,11 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { exactTime } from '../../output/time.ts';
+import { factList } from '../../pages/components.ts';
 import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
-import { facts } from '../../pages/pieces.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
-import { ATTENTION_TITLES, type AttentionWithCommands } from './report-attention.ts';
+import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 import { figurePairs, type ReportContent } from './report-text.ts';
 
@@ -16,7 +16,7 @@ export function reportPage({ report, weeks, now, by, account }: ReportContent): 
   const body = html`<h1>${name}</h1>
 <p>${counted(report.sent, 'envelope')} sent. ${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
 ${attentionTable(report.attention)}
-<section><h2>Figures</h2>${facts(figurePairs(report))}</section>
+<section><h2>Figures</h2>${factList(figurePairs(report))}</section>
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;
@@ -43,10 +43,10 @@ ${heads.length > 0 && html`<thead><tr>${heads.map((head) => html`<th scope="col"
 }
 
 function attentionTable(kinds: AttentionWithCommands): Content {
-  const found = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0);
-  const rows = found.map(([kind, title]) => {
+  const found = ATTENTION_KINDS.filter(([kind]) => kinds[kind].count > 0);
+  const rows = found.map(([kind, countText]) => {
     const { count, next } = kinds[kind];
-    return [`${grouped(count)} ${title}`, html`<code>${next}</code>`];
+    return [countText(count), html`<code>${next}</code>`];
   });
   return tableSection('Needs attention', [], rows);
 }

@@ -6,7 +6,7 @@ import { safeLine, truncate } from '../../output/text.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { Spread } from '../tally.ts';
-import { ATTENTION_TITLES, type AttentionWithCommands } from './report-attention.ts';
+import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 
 /** A report, with the data of its chart. */
@@ -86,8 +86,8 @@ export function renderReport({ report, by }: ReportContent, terminal: Terminal):
 }
 
 function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
-  const rows = ATTENTION_TITLES.filter(([kind]) => kinds[kind].count > 0).map(
-    ([kind, title]): [string, string] => [`${grouped(kinds[kind].count)} ${title}`, kinds[kind].next],
+  const rows = ATTENTION_KINDS.filter(([kind]) => kinds[kind].count > 0).map(
+    ([kind, countText]): [string, string] => [countText(kinds[kind].count), kinds[kind].next],
   );
   if (rows.length === 0) return 'Nothing needs attention.\n\n';
   return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;

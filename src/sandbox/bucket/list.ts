@@ -36,14 +36,14 @@ ${isSecond && html`<KeyCount>${shown.length}</KeyCount>`}
 ${next !== undefined && token}
 ${shown.map((one) =>
   commonPrefix(one) === undefined
-    ? contents(one, store)
+    ? objectXml(one, store)
     : html`<CommonPrefixes><Prefix>${one}</Prefix></CommonPrefixes>`,
 )}
 </ListBucketResult>`,
   );
 }
 
-function contents(key: string, store: Call['store']) {
+function objectXml(key: string, store: Call['store']) {
   const facts = store.facts(key);
   return html`<Contents>
 <Key>${key}</Key>

@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, quietFlag, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
-import { waitExpired } from '../../kernel/wait-expired.ts';
+import { waitExpiredMessage } from '../../kernel/wait-expired.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
@@ -53,7 +53,7 @@ async function readMails(
     if (mails.length > 0) return mails;
     if (left <= waitMs) break;
   }
-  throw new WaitTimeoutError(waitExpired('email', wait, { to, envelope }), {
+  throw new WaitTimeoutError(waitExpiredMessage('email', wait, { to, envelope }), {
     hint: 'Signers get an email when an envelope is sent. `esign sandbox mails` lists all emails.',
   });
 }
@@ -81,7 +81,7 @@ function mailList(now: number): ListView<ListedMail> {
       { key: 'kind' },
       { key: 'to' },
       { key: 'subject' },
-      { key: 'envelopeId', header: 'ENVELOPE' },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
       { key: 'link', fixed: true },
     ],
   };

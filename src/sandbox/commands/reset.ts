@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { confirmed } from '../../cli/input/confirm.ts';
+import { requireConfirmation } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxReset extends EsignCommand {
@@ -22,7 +22,7 @@ export default class SandboxReset extends EsignCommand {
       return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
     }
     const question = 'Delete all envelopes in the sandbox?';
-    await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
+    await requireConfirmation(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();
     (await context.session.indexedAccount())?.writer.clear();
     if (context.terminal.json) return writeJson({ reset: true }, context.terminal);

@@ -28,8 +28,8 @@ export function createDocumentMaker(
       return sealed(await drawCertificate(input), input.envelope);
     },
     async tampered(pdf, how) {
-      const { tampered } = await import('./tampering.ts');
-      return tampered(pdf, how);
+      const { tamperWith } = await import('./tampering.ts');
+      return tamperWith(pdf, how);
     },
     templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),
   };

@@ -87,7 +87,7 @@ async function selfSigned(
   const certificate = new pkijs.Certificate();
   const from = new Date(Date.UTC(2020, 0, 1));
   certificate.version = 2;
-  certificate.serialNumber = new asn1js.Integer({ valueHex: positive(randomBytes(16)) });
+  certificate.serialNumber = new asn1js.Integer({ valueHex: positiveNumber(randomBytes(16)) });
   for (const name of [certificate.issuer, certificate.subject]) {
     const value = new asn1js.Utf8String({ value: NAME });
     name.typesAndValues.push(new pkijs.AttributeTypeAndValue({ type: COMMON_NAME, value }));
@@ -108,7 +108,7 @@ async function selfSigned(
 }
 
 /** Clears the first bit, because a serial number must be positive. */
-function positive(bytes: Buffer): ArrayBuffer {
+function positiveNumber(bytes: Buffer): ArrayBuffer {
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return new Uint8Array(bytes).buffer;
 }

@@ -1,6 +1,6 @@
 import { counted, grouped } from '../../kernel/duration.ts';
+import { copyable, dateTime } from '../../pages/components.ts';
 import { html } from '../../pages/html.ts';
-import { copyable, dateTime } from '../../pages/pieces.ts';
 import type { EnvelopeRecord } from '../model.ts';
 import { isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';

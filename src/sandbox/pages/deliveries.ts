@@ -1,9 +1,9 @@
+import { emptyState, statusChip, table, timeWithAge } from '../../pages/components.ts';
 import { type Html, html } from '../../pages/html.ts';
-import { empty, statusChip, table, when } from '../../pages/pieces.ts';
 import type { DeliveryRecord } from '../model.ts';
 import { type Paged, postButton } from './layout.ts';
 
-const NO_WEBHOOKS = empty(
+const NO_WEBHOOKS = emptyState(
   'No webhooks yet',
   'Start a listener in one terminal, and create an envelope with its URL in another:',
   'esign listen\nesign envelopes create --template tmpl_nda --signer ada@example.com --webhook-url http://127.0.0.1:4242/ --send',
@@ -24,7 +24,7 @@ function row(one: DeliveryRecord) {
   const last = one.attempts.at(-1);
   const attempts = html`${one.attempts.length}${last ? html` <span class="quiet">${last.status ?? last.error ?? ''}, ${last.ms} ms</span>` : ''}`;
   return [
-    when(one.createdAt),
+    timeWithAge(one.createdAt),
     one.event,
     html`<a href="/envelopes/${one.envelopeId}"><code>${one.envelopeId}</code></a>`,
     statusChip(one.state),

@@ -1,7 +1,7 @@
 import { command } from '../../kernel/text/shell-words.ts';
 import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
+import { copyable, emptyState, factList, statusChip, table, timeWithAge } from '../../pages/components.ts';
 import { type Html, html, verbatim } from '../../pages/html.ts';
-import { copyable, empty, facts, statusChip, table, when } from '../../pages/pieces.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
@@ -16,7 +16,7 @@ interface EnvelopeFilter {
   status: string;
 }
 
-export const NO_ENVELOPES = empty('No envelopes yet', 'Create one:', CREATE_COMMAND);
+export const NO_ENVELOPES = emptyState('No envelopes yet', 'Create one:', CREATE_COMMAND);
 
 /** Returns the envelopes with the text in their ID, subject, template, or metadata, or in a signer's name or email address. */
 export function filterEnvelopes(
@@ -51,7 +51,7 @@ export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: Enve
       <button class="main">Search</button>
       ${isFiltered ? html`<a href="/envelopes">Clear</a>` : ''}
     </form>
-    ${envelopeTable(page.shown, isFiltered ? empty('No matching envelopes') : NO_ENVELOPES)} ${page.links}`;
+    ${envelopeTable(page.shown, isFiltered ? emptyState('No matching envelopes') : NO_ENVELOPES)} ${page.links}`;
 }
 
 export function envelopeTable(envelopes: readonly EnvelopeRecord[], whenEmpty: Html) {
@@ -65,7 +65,7 @@ function row(one: EnvelopeRecord) {
   );
   const envelope = html`<a href="/envelopes/${one.id}" dir="auto">${one.subject}</a>
     <div class="quiet"><code>${one.id}</code></div>`;
-  return [when(one.createdAt), envelope, statusChip(one.status), signers];
+  return [timeWithAge(one.createdAt), envelope, statusChip(one.status), signers];
 }
 
 /** Returns the page of an envelope: status, signers, documents, history, emails, and webhooks. */
@@ -92,7 +92,7 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState) {
       ['Time', 'Event', 'Signer', 'Details'],
       one.history.map(({ at, what, signerId, detail }) => {
         const signer = one.signers.find(({ id }) => id === signerId);
-        return [when(at), what, signer?.name ?? '', detail ?? ''];
+        return [timeWithAge(at), what, signer?.name ?? '', detail ?? ''];
       }),
       'Nothing yet.',
     )}
@@ -142,12 +142,12 @@ function documents({ id, signedDocumentStorageKey, certificateStorageKey }: Enve
 
 function details(one: EnvelopeRecord): Html {
   const metadata = JSON.stringify(one.metadata, null, 2);
-  return facts([
+  return factList([
     ['Signing order', one.signingOrder.toLowerCase()],
-    ['Created', when(one.createdAt)],
-    ['Sent', one.sentAt && when(one.sentAt)],
-    ['Completed', one.completedAt && when(one.completedAt)],
-    ['Expires', when(one.expiresAt)],
+    ['Created', timeWithAge(one.createdAt)],
+    ['Sent', one.sentAt && timeWithAge(one.sentAt)],
+    ['Completed', one.completedAt && timeWithAge(one.completedAt)],
+    ['Expires', timeWithAge(one.expiresAt)],
     ['Webhook', one.webhookUrl],
     ['Metadata', metadata !== '{}' && html`<pre>${metadata}</pre>`],
   ]);

@@ -9,11 +9,11 @@ import { notFound } from '../service/base/errors.ts';
 import { readForm } from '../service/base/request-body.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
-import { fieldsFor, type Posted, prefilledValues, readPosted } from './entries.ts';
 import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
 import { page } from './layout.ts';
-import { recordPages, sendDocument } from './records.ts';
+import { mountRecordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
+import { fieldsFor, type PostedForm, prefilledValues, readPosted } from './signing-form.ts';
 
 const OWN_PATHS = ['/', ...wordList('mailbox sign deliveries envelopes clock assets').map((n) => `/${n}/*`)];
 
@@ -25,7 +25,7 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   for (const path of OWN_PATHS) pages.use(path, local);
   // Other sites can post here, too, but not with this origin.
   for (const path of ['/clock/*', '/deliveries/*']) pages.use(path, csrf());
-  recordPages(pages, options);
+  mountRecordPages(pages, options);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
     const asset = await readAsset(c.req.param('name'), FILES);
@@ -82,7 +82,12 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
 }
 
 /** Responds with the form, either as first opened or with the rejected input. */
-function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, refused?: Posted) {
+function signing(
+  c: ServiceContext,
+  options: PagesOptions,
+  { envelope, signer }: Bearer,
+  refused?: PostedForm,
+) {
   const fields = fieldsFor(options.store.state, envelope, signer);
   const values = prefilledValues(fields, signer, options.clock.now());
   const { problems = [], ...filled } = refused ?? { values, drawn: {}, consent: false };

@@ -1,8 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { grouped } from '../../kernel/duration.ts';
+import { dateTime } from '../../pages/components.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { servedPage } from '../../pages/layout.ts';
-import { dateTime } from '../../pages/pieces.ts';
 import type { ServiceContext } from '../service/base/web.ts';
 
 /** The content security policy: only files of the sandbox may load, no page may frame these pages, and forms may only post here. */
@@ -40,7 +40,7 @@ interface PageContent {
 export function page(c: ServiceContext, content: PageContent): Response {
   const { title, isForSigner = false, files = [], status = 200 } = content;
   const body = html`<a class="skip" href="#main">Skip to content</a>
-${isForSigner ? html`<header class="top">${brand('Signature request')}</header>` : header(c)}
+${isForSigner ? html`<header class="top">${logoAndName('Signature request')}</header>` : header(c)}
 <main id="main" tabindex="-1">${content.body}</main>
 <footer>
 ${isForSigner ? '' : 'Emails stay on this machine. '}This is a test environment: signatures are not legally binding.
@@ -56,7 +56,7 @@ ${isForSigner ? '' : 'Emails stay on this machine. '}This is a test environment:
   });
 }
 
-function brand(label: string): Html {
+function logoAndName(label: string): Html {
   return html`<p class="row brand">
 <img src="/assets/icon.svg" alt="" width="22" height="22"> <span>${label}</span> <span class="chip warn">Sandbox</span>
 </p>`;
@@ -69,7 +69,7 @@ function header(c: ServiceContext): Html {
     html`<a href="${path}" ${isCurrent(path) && html`aria-current="page"`}>${label}</a>`;
   const { now } = c.var;
   return html`<header class="top">
-${brand('esign')}
+${logoAndName('esign')}
 <nav class="row" aria-label="Sandbox">${NAVIGATION.map(link)}</nav>
 ${now && html`<a class="clock" href="/#clock">Clock: ${dateTime(now)}</a>`}
 </header>`;
@@ -91,7 +91,7 @@ export interface Paged<T> {
 }
 
 /** Returns the page selected by `?page=`; by default, the first one. The links keep the rest of the query. */
-export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
+export function selectPage<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
   const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const asked = Number(c.req.query('page') ?? 1);
   const current = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;

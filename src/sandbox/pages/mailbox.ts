@@ -1,12 +1,12 @@
+import { dateTime, emptyState, table, timeWithAge } from '../../pages/components.ts';
 import { type Html, html, verbatim } from '../../pages/html.ts';
-import { dateTime, empty, table, when } from '../../pages/pieces.ts';
 import type { SandboxMail } from '../embed-model.ts';
 import type { EnvelopeRecord, MailRecord } from '../model.ts';
 import { subjectOf } from '../service/engine/mails.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { CREATE_COMMAND, type Paged } from './layout.ts';
 
-const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
+const NO_MAILS = emptyState('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
 
 /** Returns the emails to addresses that contain the text, newest first. */
 export function mailsTo(mails: Iterable<MailRecord>, to: string): MailRecord[] {
@@ -26,7 +26,7 @@ export function mailbox(page: Paged<MailRecord>, envelopes: Envelopes, to: strin
       <button class="main">Filter</button>
       ${to === '' ? '' : html`<a href="/mailbox">Clear</a>`}
     </form>
-    ${mailTable(page.shown, envelopes, to === '' ? NO_MAILS : empty('No emails to this recipient'))} ${page.links}`;
+    ${mailTable(page.shown, envelopes, to === '' ? NO_MAILS : emptyState('No emails to this recipient'))} ${page.links}`;
 }
 
 type Envelopes = StoreState['envelopes'];
@@ -37,7 +37,7 @@ export function mailTable(mails: readonly MailRecord[], envelopes: Envelopes, wh
     return envelope === undefined ? '' : subjectOf(kind, envelope);
   };
   const rows = mails.map((mail) => [
-    when(mail.at),
+    timeWithAge(mail.at),
     mail.to,
     html`<a href="/mailbox/${mail.id}" dir="auto">${subject(mail)}</a>`,
   ]);

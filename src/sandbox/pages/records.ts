@@ -7,11 +7,11 @@ import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
 import { type PagesOptions, pageNotFound } from './guard.ts';
-import { page, paged } from './layout.ts';
+import { page, selectPage } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 
 /** Mounts the dashboard and the lists. */
-export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
+export function mountRecordPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const { store, clock, origin } = options;
   app.get('/', (c) => {
     const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()) });
@@ -21,7 +21,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions): void 
     const to = c.req.query('to') ?? '';
     return page(c, {
       title: 'Mailbox',
-      body: mailbox(paged(c, mailsTo(store.state.mails.values(), to)), store.state.envelopes, to),
+      body: mailbox(selectPage(c, mailsTo(store.state.mails.values(), to)), store.state.envelopes, to),
     });
   });
   app.get('/mailbox/:id', (c) => {
@@ -33,7 +33,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions): void 
   });
   app.get('/deliveries', (c) => {
     const deliveries = [...store.state.deliveries.values()].toReversed();
-    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries)) });
+    return page(c, { title: 'Webhooks', body: deliveryList(selectPage(c, deliveries)) });
   });
   envelopePages(app, options);
   recordActions(app, options);
@@ -43,7 +43,7 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions):
   app.get('/envelopes', (c) => {
     const { state } = store;
     const wanted = { text: c.req.query('q') ?? '', status: c.req.query('status') ?? '' };
-    const body = envelopeList(paged(c, filterEnvelopes(state.envelopesOf(state.orgId), wanted)), wanted);
+    const body = envelopeList(selectPage(c, filterEnvelopes(state.envelopesOf(state.orgId), wanted)), wanted);
     return page(c, { title: 'Envelopes', body });
   });
   app.get('/envelopes/:id', (c) => {

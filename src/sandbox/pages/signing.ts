@@ -1,7 +1,7 @@
+import { day, statusChip } from '../../pages/components.ts';
 import { html, verbatim } from '../../pages/html.ts';
-import { day, statusChip } from '../../pages/pieces.ts';
 import { type EnvelopeRecord, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../model.ts';
-import { isHandwritten, type Problem } from './entries.ts';
+import { type FormProblem, isHandwritten } from './signing-form.ts';
 
 interface SigningView {
   envelope: EnvelopeRecord;
@@ -13,7 +13,7 @@ interface SigningView {
   /** The drawings that replace values, in text form, by field ID. */
   drawn: Readonly<Record<string, string>>;
   consent: boolean;
-  problems: readonly Problem[];
+  problems: readonly FormProblem[];
 }
 
 /** Returns the page on which a signer reads the document, completes the fields, and signs. */
@@ -78,7 +78,7 @@ function padDialog() {
   </dialog>`;
 }
 
-function problemList(problems: readonly Problem[]) {
+function problemList(problems: readonly FormProblem[]) {
   return html`<div class="card problems" role="alert">
     <h2>Complete these fields before signing</h2>
     <ul>

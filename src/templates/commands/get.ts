@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
 import { rolesOf } from '../roles.ts';
 import { renderTemplate } from './template-text.ts';
@@ -14,14 +14,17 @@ export default class TemplatesGet extends EsignCommand {
   static override args = {
     id: requiredArg('template ID'),
   };
+  static override flags = {
+    all: booleanFlag('show all fields, even if they fill more than one screen'),
+  };
 
   async run(): Promise<void> {
-    const { args, session, terminal, interrupt } = await this.start(TemplatesGet);
+    const { args, flags, session, terminal, interrupt } = await this.start(TemplatesGet);
     const client = await session.client();
     const template = await client.templates.get(args.id, interrupt.signal);
     const out = terminal.hidingSecrets();
     if (terminal.json) return writeJson(template, out);
     const roles = await rolesOf(client, template, interrupt.signal);
-    await out.out(renderTemplate(template, roles, terminal));
+    await out.out(renderTemplate(template, roles, terminal, flags.all));
   }
 }

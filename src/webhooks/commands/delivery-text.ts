@@ -33,14 +33,14 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
   }
   const time = terminal.style('dim', new Date(receivedAt).toLocaleTimeString('en-GB'));
   if (reason !== null)
-    return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
+    return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimedText(delivery)}\n`;
   const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
   const event = terminal.style('bold', safeLine(delivery.event ?? 'unknown event').padEnd(18));
   const rest = [envelopeId, status, signer, duplicate ? '(duplicate)' : null].filter((text) => text !== null);
   return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
 }
 
-function claimed(facts: Delivery): string {
+function claimedText(facts: Delivery): string {
   if (facts.id === '' || (facts.event === null && facts.envelopeId === null)) return '';
   return safeLine(
     ` (claims to be ${facts.event ?? 'an unknown event'} for ${facts.envelopeId ?? 'an unknown envelope'})`,
@@ -64,6 +64,15 @@ export function forwardLine(
   const name = `${event ?? 'unknown event'} ${shortId(envelopeId ?? id)}`;
   const outcome = `${outcomeOf(result)}${namesUrl ? `, by ${url}` : ''}`;
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
+}
+
+/** Renders a delivery that a command has sent, which has no other line. */
+export function sentDeliveryLine(result: ForwardResult, terminal: Terminal, json: boolean): string {
+  if (json || !terminal.outIsTty) return forwardLine(result, terminal, json);
+  const { id, error, event, envelopeId } = result;
+  const mark = error === null ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  const name = `${event ?? 'unknown event'}  ${envelopeId ?? id}`;
+  return `${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcomeOf(result)))}\n`;
 }
 
 /** Describes an outcome: `responded with 500, attempt 3, next in 15 s` */

@@ -22,17 +22,21 @@ function bodyOf(record: EventRecord): Record<string, unknown> | null {
 /** Returns the list of webhooks received by listeners on this machine. */
 export function eventList(now: number): ListView<Record<string, unknown>> {
   return {
-    id: (one) => word(one.deliveryId),
+    id: (one) => textOrEmpty(one.deliveryId),
     empty: 'No webhooks received on this machine yet. Start a listener: esign listen',
     columns: [
       {
         key: 'deliveryId',
         header: 'DELIVERY',
-        show: (one) => shortDeliveryId(word(one.deliveryId)),
+        show: (one) => shortDeliveryId(textOrEmpty(one.deliveryId)),
         fixed: true,
       },
-      { key: 'receivedAt', header: 'RECEIVED', show: (one) => relativeTime(word(one.receivedAt), now) },
-      { key: 'event', show: (one) => word(one.event).replace(/^envelope\./, ''), fixed: true },
+      {
+        key: 'receivedAt',
+        header: 'RECEIVED',
+        show: (one) => relativeTime(textOrEmpty(one.receivedAt), now),
+      },
+      { key: 'event', show: (one) => textOrEmpty(one.event).replace(/^envelope\./, ''), fixed: true },
       { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
       { key: 'verified', show: verdictOf, color: (one) => (one.verified === true ? 'green' : 'red') },
       { key: 'status' },
@@ -49,11 +53,11 @@ export function shortDeliveryId(id: string): string {
 
 /** Describes whether a delivery is valid: `no: the signature header is missing` */
 function verdictOf({ verified, reason }: Record<string, unknown>): string {
-  return `${verified === true ? 'yes' : 'no'}${word(reason) === '' ? '' : `: ${word(reason)}`}`;
+  return `${verified === true ? 'yes' : 'no'}${textOrEmpty(reason) === '' ? '' : `: ${textOrEmpty(reason)}`}`;
 }
 
 /** Returns a value of a record as text, which is empty if it is something else. */
-function word(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

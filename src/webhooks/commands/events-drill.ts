@@ -52,6 +52,7 @@ export default class EventsDrill extends EsignCommand {
               : 'Fix the failures listed above, then run the drill again.',
         },
       );
+    terminal.err(terminal.outIsTty ? `All ${DRILL_CHECKS.length} checks passed.\n` : '');
   }
 }
 

@@ -32,6 +32,6 @@ export default class EventsList extends EsignCommand {
     const selection = { envelopeId: args.envelope, since: flags.since?.(now) };
     const records = readEvents(eventsDir(), selection, (message) => context.terminal.notice(message));
     const events = limited.take(mapEach(records, eventJson), flags, context);
-    await writeList(events, eventList(now), flags, context.terminal);
+    await writeList(events, eventList(now), flags, context.terminal.hidingSecrets());
   }
 }

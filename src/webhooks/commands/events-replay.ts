@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import { findEvents, forwardable, sendAll, showDeliveries, targetUrl } from './send-to-receiver.ts';
+import { findEvents, sendAll, showDeliveries, targetUrl, toForwardable } from './send-to-receiver.ts';
 
 export default class EventsReplay extends EsignCommand {
   static override summary = 'Resend received webhooks, byte for byte, with their headers.';
@@ -28,7 +28,7 @@ export default class EventsReplay extends EsignCommand {
     const records = await findEvents(ids, context.terminal);
     // `events list` prints the newest first, also those of the same millisecond.
     records.reverse().sort((a, b) => Date.parse(a.receivedAt) - Date.parse(b.receivedAt));
-    const deliveries = records.map(forwardable);
+    const deliveries = records.map(toForwardable);
     if (flags['dry-run']) return showDeliveries(deliveries, url, context.terminal);
     await sendAll(deliveries, url, context);
   }

@@ -33,22 +33,22 @@ export async function findListenSecrets(
   const hasStored = (await stored()).all.length > 0;
   const secretsFor: ReceiverOptions['secretsFor'] = async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
-    const waiting = pending(unbound, context.session.clock.now());
+    const waiting = recentUnboundSecrets(unbound, context.session.clock.now());
     if (envelopeId !== null) return [...given, ...(byEnvelope.get(envelopeId) ?? waiting)];
     const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
-    return [...given, ...waiting, ...latest(all, tried)];
+    return [...given, ...waiting, ...latestBoundSecrets(all, tried)];
   };
   return { secretsFor, notice: given.length > 0 ? undefined : hasStored ? STORED_ONLY : NONE_STORED };
 }
 
 /** Returns the latest of the secrets with an envelope, newest first. */
-function latest(all: readonly WebhookSecret[], count: number): string[] {
+function latestBoundSecrets(all: readonly WebhookSecret[], count: number): string[] {
   const bound = all.slice(-count).filter((one) => one.envelopeId !== undefined);
   return bound.toReversed().map(secretOf);
 }
 
 /** Returns secrets without an envelope. They may belong to one that is being created right now. */
-function pending(unbound: readonly WebhookSecret[], now: number): string[] {
+function recentUnboundSecrets(unbound: readonly WebhookSecret[], now: number): string[] {
   return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
 }
 

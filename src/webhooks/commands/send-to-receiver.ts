@@ -15,7 +15,7 @@ import {
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
-import { forwardLine } from './delivery-text.ts';
+import { sentDeliveryLine } from './delivery-text.ts';
 import { shortDeliveryId } from './event-text.ts';
 
 /** A host with a port but no scheme, such as `localhost:3000/path`. */
@@ -63,7 +63,7 @@ export async function sendAll(
     const result = await context.terminal.waiting(waiting, () => forwardOnce(delivery, url, options));
     if (signal.aborted && result.status === null) result.error = 'stopped before the response';
     if (result.error !== null) failed.push(result);
-    await context.terminal.out(forwardLine(result, context.terminal, context.terminal.json));
+    await context.terminal.out(sentDeliveryLine(result, context.terminal, context.terminal.json));
     signal.throwIfAborted();
   }
   const [first] = failed;
@@ -88,7 +88,7 @@ function hintFor(status: number | null): string {
 }
 
 /** Returns a journal record as a delivery to send. @throws UsageError if it was refused, because it may be forged */
-export function forwardable(record: EventRecord): Forwardable {
+export function toForwardable(record: EventRecord): Forwardable {
   if (record.reason !== null)
     throw new UsageError(`${record.deliveryId} was refused, so it can't be resent: ${record.reason}.`, {
       hint: 'To send a test webhook instead, run `esign events trigger`.',

@@ -32,7 +32,7 @@ const HTTPS = { request: httpsRequest, agent: new HttpsAgent(KEEP_ALIVE) };
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
 
 /** Headers that aren't forwarded: those of the connection rather than the message (RFC 9110, 7.6.1), and those set here. */
-export const NOT_PASSED_ON = new Set([
+export const HEADERS_NOT_FORWARDED = new Set([
   ...wordList(`connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer
     transfer-encoding upgrade host content-length expect`),
   DELIVERY_ID.toLowerCase(),
@@ -66,7 +66,7 @@ export async function forwardOnce(
   options: { attempt: number } & Parameters<typeof postOnce>[1],
 ): Promise<ForwardResult> {
   const { attempt } = options;
-  const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
+  const kept = delivery.headers.filter(([name]) => !HEADERS_NOT_FORWARDED.has(name.toLowerCase()));
   const headers = [...kept, [DELIVERY_ID, delivery.deliveryId] as const];
   const { status, ms, error } = await postOnce({ url, headers, raw: delivery.raw }, options);
   const refusal = status === null || status < 300 ? null : `responded with ${status}`;

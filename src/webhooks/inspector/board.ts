@@ -22,6 +22,8 @@ export interface InspectorEntry {
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 * 1024;
+/** The maximum number of attempts to forward a delivery. A delivery that an application doesn't accept is sent once a minute, for a day. */
+const MAX_ATTEMPTS = 100;
 
 /** The latest deliveries, limited by number and size. Notifies pages of changes. */
 export class DeliveryBoard {
@@ -68,6 +70,7 @@ export class DeliveryBoard {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     entry.passings.push({ ...result, replay, at: new Date(this.#clock.now()).toISOString() });
+    if (entry.passings.length > MAX_ATTEMPTS) entry.passings.shift();
     entry.change = ++this.#change;
     this.#wake();
   }

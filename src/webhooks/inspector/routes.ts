@@ -11,10 +11,10 @@ import { type ForwardResult, forwardOnce, storedDelivery } from '../forward/send
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { inspectorPage } from './page.ts';
-import { detailOf, matches, noReplay, rowOf } from './view.ts';
+import { detailOf, matchesFilters, replayProblem, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
-export interface Inspected extends Pick<ReceiverOptions, 'clock'> {
+export interface InspectedListener extends Pick<ReceiverOptions, 'clock'> {
   /** The addresses to which valid deliveries are forwarded and replayed. */
   targets: readonly string[];
   /** The time limit for a target's response. */
@@ -24,7 +24,7 @@ export interface Inspected extends Pick<ReceiverOptions, 'clock'> {
   onReplay: (result: ForwardResult) => void;
 }
 
-interface Parts extends Inspected {
+interface Parts extends InspectedListener {
   board: DeliveryBoard;
   token: string;
   /** Aborted when the inspector closes. */
@@ -51,7 +51,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   });
   app.get('/:token/search', (c) => {
     const { text = '', event = '', state = '' } = c.req.query();
-    const found = board.since(0).filter((entry) => matches(entry, { text, event, state }));
+    const found = board.since(0).filter((entry) => matchesFilters(entry, { text, event, state }));
     return c.json(found.map(({ record }) => record.deliveryId));
   });
   app.get('/:token/deliveries/:id', (c) => {
@@ -62,7 +62,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   app.post('/:token/deliveries/:id/replay', async (c) => {
     const entry = board.entry(c.req.param('id'));
     if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
-    const refusal = noReplay(entry, targets);
+    const refusal = replayProblem(entry, targets);
     if (refusal !== null) return c.json({ error: refusal }, 409);
     const results = await replay(entry, parts);
     return c.json(results.map((result) => ({ ...result, url: redactor.redact(result.url) })));

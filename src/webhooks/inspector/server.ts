@@ -6,9 +6,9 @@ import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { openPort } from '../open-port.ts';
 import { DeliveryBoard } from './board.ts';
-import { type Inspected, inspectorApp } from './routes.ts';
+import { type InspectedListener, inspectorApp } from './routes.ts';
 
-export interface InspectorOptions extends Inspected {
+export interface InspectorOptions extends InspectedListener {
   /** Deliveries received earlier, newest first. */
   earlier: AsyncIterable<EventRecord>;
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
-import { NOT_PASSED_ON } from '../forward/send.ts';
+import { HEADERS_NOT_FORWARDED } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
@@ -62,19 +62,19 @@ export function detailOf(
     // Null if the body is not JSON or would become too large.
     pretty: payload === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
-    noReplay: noReplay(entry, around.targets),
+    noReplay: replayProblem(entry, around.targets),
   };
 }
 
 /** Returns why a delivery can't be replayed, or null if it can. */
-export function noReplay({ record }: InspectorEntry, targets: readonly string[]): string | null {
+export function replayProblem({ record }: InspectorEntry, targets: readonly string[]): string | null {
   if (record.reason !== null) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
 }
 
 /** Returns true if a delivery matches the filters of the page; an empty one matches all. The text may be anywhere in it. */
-export function matches(
+export function matchesFilters(
   { record }: InspectorEntry,
   { text, event, state }: { text: string; event: string; state: string },
 ): boolean {
@@ -106,7 +106,7 @@ const MAX_INLINE_BYTES = 16 * 1024;
 /** Returns a POSIX shell command that sends a delivery again. */
 function curlCommand(url: string, headers: readonly (readonly [string, string])[], body: Uint8Array): string {
   const passed = headers.filter(
-    ([name, value]) => !NOT_PASSED_ON.has(name.toLowerCase()) && PLAIN_ASCII.test(`${name}${value}`),
+    ([name, value]) => !HEADERS_NOT_FORWARDED.has(name.toLowerCase()) && PLAIN_ASCII.test(`${name}${value}`),
   );
   // curl omits a header without a value unless it ends in a semicolon.
   const options = passed.map(

@@ -29,7 +29,7 @@ const MAX_BODY_BYTES = 4_096;
  * Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. The fields of a body that is too large are
  * left out, because they may be as large. node:http limits the headers.
  */
-export function boundedRefusal(delivery: Delivery): Delivery {
+export function truncateRefusal(delivery: Delivery): Delivery {
   if (delivery.raw.byteLength <= MAX_BODY_BYTES) return delivery;
   // Copied, because a slice would keep the whole buffer in memory.
   return { ...delivery, ...NO_PAYLOAD, raw: Buffer.from(delivery.raw.subarray(0, MAX_BODY_BYTES)) };

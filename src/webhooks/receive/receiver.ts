@@ -7,7 +7,7 @@ import { BodyLimitError } from '../../kernel/streams.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 import { openPort } from '../open-port.ts';
-import { boundedRefusal, type Delivery } from './delivery.ts';
+import { type Delivery, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
@@ -88,7 +88,7 @@ async function handle(
   }
   if (request.method !== 'POST') return answer(response, 405);
   try {
-    const status = await bodies.with(request, (raw) => take(raw, request, options, accepted));
+    const status = await bodies.with(request, (raw) => acceptDelivery(raw, request, options, accepted));
     answer(response, status);
   } catch (error) {
     if (error instanceof BodyLimitError) return answer(response, 413);
@@ -99,7 +99,7 @@ async function handle(
 }
 
 /** Reports a delivery and returns the status of the response. */
-async function take(
+async function acceptDelivery(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
@@ -107,7 +107,7 @@ async function take(
 ): Promise<number> {
   let added: string | undefined;
   try {
-    const delivery = await judge(raw, request, options);
+    const delivery = await checkDelivery(raw, request, options);
     const { id, reason, answer } = delivery;
     const duplicate = reason === null && accepted.has(id);
     // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
@@ -124,7 +124,11 @@ async function take(
   }
 }
 
-async function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOptions): Promise<Delivery> {
+async function checkDelivery(
+  raw: Buffer,
+  request: IncomingMessage,
+  options: ReceiverOptions,
+): Promise<Delivery> {
   const payload = readPayload(raw);
   const requestRefusal = options.verify
     ? await signatureRefusal(raw, request, options, payload ?? NO_PAYLOAD)
@@ -144,7 +148,7 @@ async function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOpt
     bytes: raw.byteLength,
     headers: pairsOf(request.rawHeaders),
   };
-  return refusal === null ? delivery : boundedRefusal(delivery);
+  return refusal === null ? delivery : truncateRefusal(delivery);
 }
 
 interface Refusal {

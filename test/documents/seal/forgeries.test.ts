@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { flipped, sealed } from '../../support/sealing.ts';
+import { flipped, makeSealer, sealed } from '../../support/sealing.ts';
 import { forgeries, gapIn, genuine, makeSigners, type Signers } from './forgeries.ts';
 import { isAccepted, sealOf, stateOf } from './seal-of.ts';
 
@@ -41,6 +41,11 @@ describe('the seal of a file', () => {
     });
     const longer = await sealOf(Buffer.concat([pdf, Buffer.from('more')]));
     expect(longer).toMatchObject({ coverage: 'extended', sealedBytes: pdf.length, addedBytes: 4 });
+  });
+
+  it('is intact if the certificate has no name', async () => {
+    const seal = await sealOf(sealed(await makeSealer({ name: '' })));
+    expect(seal).toMatchObject({ state: 'intact', coverage: 'whole', subject: null, issuer: null });
   });
 
   it('is not accepted with any other bit in the signature', async () => {

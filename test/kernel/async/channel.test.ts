@@ -18,7 +18,7 @@ it('returns pushed values in order, whether they are pushed before, during, or a
   expect(await seen).toEqual([1, 2, 3]);
 });
 
-it('ends with the error after all earlier values', async () => {
+it('a channel ends with the error after all earlier values', async () => {
   const channel = new Channel<number>();
   channel.push(1);
   channel.close({ error: new Error('broken') });

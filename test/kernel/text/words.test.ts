@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { folded, hasWords, wordsOf } from '../../../src/kernel/text/words.ts';
+import { foldText, hasWords, wordsOf } from '../../../src/kernel/text/words.ts';
 
-const fits = (question: string, ...texts: string[]) => hasWords(texts.map(folded), wordsOf(question));
+const fits = (question: string, ...texts: string[]) => hasWords(texts.map(foldText), wordsOf(question));
 
 describe('words matched by prefix', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import { RESERVE } from '../../../api/limits.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmed, questionAbout } from '../../../cli/input/confirm.ts';
+import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
@@ -74,7 +74,7 @@ async function confirmRows(
       context,
     );
     const isAgreed = yes || clearance.isConfirmed || (!sends && !context.terminal.canAsk);
-    await confirmed(question, { yes: isAgreed, otherwise: 'nothing was sent', fromStdin }, context);
+    await requireConfirmation(question, { yes: isAgreed, otherwise: 'nothing was sent', fromStdin }, context);
   }
   await clearance.confirm();
 }

@@ -7,7 +7,12 @@ import type { ReadOptions } from '../../../tables/table-file.ts';
 import type { Mode } from '../../entries.ts';
 import { type EarlierRow, findEarlierRows, NewRows } from '../../lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../lookup/identified-rows.ts';
-import { groupKnownRows, type KnownRows, knownEntries, otherText } from '../../lookup/known-rows.ts';
+import {
+  differentContentMessage,
+  groupKnownRows,
+  type KnownRows,
+  knownEntries,
+} from '../../lookup/known-rows.ts';
 import { type PlannedWork, WorkTally } from '../../planned-work.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
@@ -93,7 +98,7 @@ export async function findSentRows(
     const all = await findIdentifiedRows(client, await context.session.memory(), list.rows, earlier, signal);
     const known = groupKnownRows(all.values(), request.mode);
     for (const row of known.other)
-      report.problems.add({ line: row.line, column: 'request_id', text: otherText(row) });
+      report.problems.add({ line: row.line, column: 'request_id', text: differentContentMessage(row) });
     return { earlier, known };
   } catch (error) {
     // The problems of the file can be fixed without the service.

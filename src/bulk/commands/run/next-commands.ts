@@ -10,10 +10,10 @@ const NEXT_ROWS = 200;
 
 /** Returns the command that continues a run, ready to run here: where it can't ask, it says `--yes`. */
 export function resumeCommand(id: string, terminal: Terminal, ...flags: readonly string[]): string {
-  return writing(terminal, 'bulk', 'resume', id, ...flags);
+  return commandWithYes(terminal, 'bulk', 'resume', id, ...flags);
 }
 
-function writing(terminal: Terminal, ...words: readonly string[]): string {
+function commandWithYes(terminal: Terminal, ...words: readonly string[]): string {
   return command(...words, ...(terminal.canAsk ? [] : ['--yes']));
 }
 
@@ -31,7 +31,7 @@ export function nextCommandsText(state: RunState, terminal: Terminal): string {
 
 function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Terminal): Pairs {
   const { id, file, mode, total } = head;
-  const takeBack = writing(terminal, 'envelopes', 'cancel', '--run', id);
+  const takeBack = commandWithYes(terminal, 'envelopes', 'cancel', '--run', id);
   const status: Pairs[number] = ['Who has signed', command('bulk', 'status', id)];
   if (isPaused)
     return [
@@ -46,7 +46,7 @@ function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Ter
     ];
   if (mode === 'draft')
     return [
-      ['Send the drafts', writing(terminal, 'envelopes', 'send', '--run', id)],
+      ['Send the drafts', commandWithYes(terminal, 'envelopes', 'send', '--run', id)],
       ['Cancel them', takeBack],
     ];
   const results: Pairs[number] =

@@ -14,8 +14,10 @@ import { resumeCommand } from './next-commands.ts';
 export function refuseUnfinished({ existing, unfinished }: KnownRows, context: Context): void {
   const [first] = unfinished;
   if (first === undefined) return;
+  const { length } = existing;
+  const sent = length > 0 ? `${counted(length, 'row')} ${length === 1 ? 'was' : 'were'} already sent. ` : '';
   throw new UsageError(
-    `${existing.length > 0 ? `This list is partly sent: ${counted(existing.length, 'row')}. ` : ''}${counted(unfinished.length, 'row')} ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${whenOf(first, context)} and has not finished. Nothing was sent now.`,
+    `${sent}${counted(unfinished.length, 'row')} ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${whenOf(first, context)} and has not finished. Nothing more was sent.`,
     { run: first.run, hint: `Resume it: \`${resumeCommand(first.run ?? '', context.terminal)}\`.` },
   );
 }

@@ -12,7 +12,7 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import type { Context } from '../../../session/context.ts';
 import { requestsFor, timeByWindow } from '../../estimate.ts';
 import { type RowResult, resultAsJson, resultsOf } from '../../results.ts';
-import { type Ending, processRun } from '../../run.ts';
+import { processRun, type RunEnding } from '../../run.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
 import { rowInWords } from '../row-text.ts';
@@ -59,7 +59,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
   const { progress, webhookSecret } = means;
   const client = await means.client();
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
-  let ending: Ending | undefined;
+  let ending: RunEnding | undefined;
   const { id, mode } = run.state.head;
   const endInLog = (await client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
@@ -104,7 +104,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
 function runEndOf(
   state: RunState,
   before: { finished: ReadonlySet<number>; drafts: ReadonlySet<number> },
-  ending: Ending | undefined,
+  ending: RunEnding | undefined,
 ): RunEnd {
   const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.finished.has(row));
   const [done, failed] = [own('done'), own('failed')];
@@ -140,7 +140,7 @@ async function reportKnown(
 /** Reports how the work ended. Rows that were finished `before` belong to earlier processes. `duplicates`: number of second envelopes. */
 function reportEnding(
   { state, files }: OpenRun,
-  ending: Ending,
+  ending: RunEnding,
   { before, duplicates }: { before: ReadonlySet<number>; duplicates: number },
   terminal: CommandTerminal,
 ): void {

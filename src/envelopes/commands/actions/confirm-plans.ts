@@ -1,4 +1,4 @@
-import { canAsk, confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { canAsk, peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
@@ -6,9 +6,9 @@ import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
-import { unconfirmed } from '../confirm-concerns.ts';
+import { unconfirmedError } from '../confirm-concerns.ts';
 
-export interface Asking {
+export interface AskOptions {
   /** Set by `--yes`. */
   yes: boolean;
   /** Whether stdin was used for something else, such as IDs. */
@@ -28,7 +28,7 @@ const MAX_ROWS = 20;
 export async function confirmPlans(
   action: EnvelopeAction,
   plans: readonly Plan[],
-  asking: Asking,
+  asking: AskOptions,
   context: Context,
 ): Promise<Plan[]> {
   const { terminal, session } = context;
@@ -40,26 +40,27 @@ export async function confirmPlans(
     if (!terminal.json) showPlans(plans, context);
     const question = await questionAbout(whatIsDone(action, planned), context);
     if (clearance.asksName) terminal.notice(question);
-    else await confirmed(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
+    else
+      await requireConfirmation(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
   }
   await clearance.confirm();
-  return isAsked ? [...plans] : plans.map((plan) => unasked(plan, asking.yes, context));
+  return isAsked ? [...plans] : plans.map((plan) => planWithoutAsking(plan, asking.yes, context));
 }
 
 function needsAnswer(
   plans: readonly Plan[],
   [first]: readonly ExecutablePlan[],
-  { fromStdin }: Asking,
+  { fromStdin }: AskOptions,
   { terminal }: Context,
 ): boolean {
   return plans.length > 1 || (first?.concerns.length !== 0 && canAsk(terminal, fromStdin));
 }
 
 /** Reports what the user should know about a plan if nobody is asked. What needs confirmation becomes a refusal. */
-export function unasked(plan: Plan, yes: boolean, { terminal }: Context): Plan {
+export function planWithoutAsking(plan: Plan, yes: boolean, { terminal }: Context): Plan {
   if (!isExecutable(plan)) return plan;
   const { id, envelope, notes, concerns } = plan;
-  const error = unconfirmed(concerns, yes);
+  const error = unconfirmedError(concerns, yes);
   if (error !== undefined) return { id, envelope, kind: 'refuse', error };
   const open = concerns.filter((one) => !(yes && one.coveredByYes));
   for (const text of [...notes, ...open.map((one) => one.text)])

@@ -129,7 +129,7 @@ function explain({ envelope: { id, status } }: ActionReport, { terminal }: Conte
 export function skippedItem(id: string, reason: NothingToDoError, { terminal }: Context): ItemResult {
   const json = { id, ok: true, skipped: reason.code };
   const why = sentenceOf(reason);
-  if (terminal.outIsTty) return { json, text: `${safeLine(`Skipped ${id}: ${why}`)}\n` };
+  if (terminal.outIsTty) return { json, text: `${safeLine(`Skipped. ${why}`)}\n` };
   if (!terminal.json) terminal.notice(why);
   return { json, text: `${safeLine(id)}\t${reason.code}\n` };
 }

@@ -1,6 +1,6 @@
 import { READ_CONCURRENCY } from '../../../api/limits.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
-import { allOf, mapInOrder } from '../../../kernel/streams.ts';
+import { collectAll, mapInOrder } from '../../../kernel/streams.ts';
 import { logFolder } from '../../../log/log-folder.ts';
 import { readReminders } from '../../../log/read-log.ts';
 import type { Context } from '../../../session/context.ts';
@@ -20,5 +20,5 @@ export async function actionContext(context: Context): Promise<ActionContext> {
 
 /** Plans the action on each envelope, in order. Changes nothing. */
 export function planEach(action: EnvelopeAction, { ids, selected }: Targets): Promise<Plan[]> {
-  return allOf(mapInOrder(ids, READ_CONCURRENCY, (id) => action.plan(id, selected?.get(id))));
+  return collectAll(mapInOrder(ids, READ_CONCURRENCY, (id) => action.plan(id, selected?.get(id))));
 }

@@ -5,7 +5,7 @@ import { canAsk } from '../../../cli/input/confirm.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
-import { type Asking, cellsOf, isExecutable, unasked } from './confirm-plans.ts';
+import { type AskOptions, cellsOf, isExecutable, planWithoutAsking } from './confirm-plans.ts';
 import { skippedItem } from './execute-plans.ts';
 import type { Targets } from './named-or-selected.ts';
 
@@ -16,11 +16,11 @@ import type { Targets } from './named-or-selected.ts';
 export async function showDryRun(
   { name }: EnvelopeAction,
   plans: readonly Plan[],
-  { stream, yes, fromStdin }: Targets & Asking,
+  { stream, yes, fromStdin }: Targets & AskOptions,
   context: Context,
 ): Promise<void> {
   const asks = !yes && canAsk(context.terminal, fromStdin);
-  const shown = asks ? plans : plans.map((plan) => unasked(plan, yes, context));
+  const shown = asks ? plans : plans.map((plan) => planWithoutAsking(plan, yes, context));
   const batch = new Batch(context);
   for (const plan of shown) {
     if (plan.kind === 'refuse' && !stream) throw plan.error;

@@ -6,7 +6,7 @@ import { createBody, newRequestId, plannedCreate } from '../../create.ts';
 import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { NewEnvelope } from './create-input.ts';
-import { accountOf, renderDryRun } from './created-text.ts';
+import { accountText, renderDryRun } from './created-text.ts';
 
 /**
  * Checks the signers and the guards, and asks about what was found. After the prompts, only the guards are left.
@@ -41,7 +41,7 @@ export async function showRequest(
     const body = createBody(envelope, flags['request-id'] ?? newRequestId());
     await writeJson({ dryRun: true, body }, terminal.hidingSecrets());
   } else {
-    const account = await accountOf(context.session);
+    const account = await accountText(context.session);
     const { template } = found;
     await terminal.out(renderDryRun({ envelope, template, account }, terminal));
   }

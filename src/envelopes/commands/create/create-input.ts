@@ -46,12 +46,12 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     await (await session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
   // Refuses conflicting flags before the first prompt.
   createBody({ ...envelope, templateId: '' }, newRequestId());
-  const [{ compose }, { equivalentCommand }] = await Promise.all([
-    import('./compose.ts'),
+  const [{ promptForEnvelope }, { equivalentCommand }] = await Promise.all([
+    import('./prompt-for-envelope.ts'),
     import('./created-text.ts'),
   ]);
   const options = preservedFlags(flags);
-  const composed = await compose({ templateId, envelope, dryRun: flags['dry-run'] }, context);
+  const composed = await promptForEnvelope({ templateId, envelope, dryRun: flags['dry-run'] }, context);
   const command = (requestId: string) => equivalentCommand(composed, options, requestId);
   return { envelope: composed, isComposed: true, command };
 }

@@ -13,6 +13,8 @@ import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
+  // It says everything, and the command had no request ID.
+  if (warning?.code === 'INTERRUPTED_CREATE_FOUND') return [warning.message];
   const found = {
     reply: [],
     lookup: [`The response was lost, but the envelope was created: ${id}.`],
@@ -57,7 +59,7 @@ const LABEL = 8;
 const MESSAGE_LINES = 5;
 
 /** Returns the account in words: profile and host, or the sandbox. */
-export async function accountOf(session: Pick<Session, 'settings'>): Promise<string> {
+export async function accountText(session: Pick<Session, 'settings'>): Promise<string> {
   return accountInWords(await session.settings());
 }
 
@@ -114,7 +116,7 @@ function rowsOf(
     [
       'Metadata',
       Object.entries(metadata ?? {}).flatMap(([key, value]) =>
-        text(`${redact(key)}: ${redact(plain(value))}`),
+        text(`${redact(key)}: ${redact(textOf(value))}`),
       ),
     ],
     ['Webhooks', text(typed(webhookUrl))],
@@ -155,7 +157,7 @@ function messageLines(message: string, room: number): string[] {
   ];
 }
 
-function plain(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

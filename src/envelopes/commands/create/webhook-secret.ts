@@ -58,12 +58,12 @@ export async function ownSecret(
       await removeWebhookSecret(configDir(), sent).catch(() => undefined);
     },
     async link(envelopeId) {
-      if (sent) return bind({ ...sent, envelopeId }, context);
+      if (sent) return saveSecretOfEnvelope({ ...sent, envelopeId }, context);
       // The envelope existed. Only the secret of an interrupted run may be its secret.
       const secrets = await readWebhookSecrets(configDir()).catch(() => []);
       if (secrets.some((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl)) return;
       const stored = forRequest(requestId, baseUrl, secrets);
-      if (stored && !stored.envelopeId) return bind({ ...stored, envelopeId }, context);
+      if (stored && !stored.envelopeId) return saveSecretOfEnvelope({ ...stored, envelopeId }, context);
       context.terminal.notice(
         `The webhook secret for ${envelopeId} is not stored on this machine. To verify its webhooks here, use \`listen --secret-file FILE\`.`,
       );
@@ -100,11 +100,14 @@ export async function linkSecretToEnvelope(
   if (!webhookUrl || typeof requestId !== 'string') return;
   const baseUrl = await context.session.baseUrl();
   const stored = forRequest(requestId, baseUrl, await readWebhookSecrets(configDir()));
-  if (stored && !stored.envelopeId) await bind({ ...stored, envelopeId: id }, context);
+  if (stored && !stored.envelopeId) await saveSecretOfEnvelope({ ...stored, envelopeId: id }, context);
 }
 
 /** A failure is only a notice, because the envelope was created. */
-async function bind(entry: WebhookSecret & { envelopeId: string }, context: SecretContext): Promise<void> {
+async function saveSecretOfEnvelope(
+  entry: WebhookSecret & { envelopeId: string },
+  context: SecretContext,
+): Promise<void> {
   await saveWebhookSecret(configDir(), entry).catch((error: unknown) =>
     context.terminal.notice(
       `The webhook secret for ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,

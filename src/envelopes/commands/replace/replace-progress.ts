@@ -1,8 +1,8 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { EarlierUnknownError, sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { halfwayError } from '../../halfway.ts';
-import type { ReplaceEvent } from '../../replace/carry-out.ts';
+import { halfwayError } from '../../halfway-error.ts';
+import type { ReplaceEvent } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 
 /** Describes the progress of a replacement, for when it is interrupted. */

@@ -9,7 +9,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeInput } from '../../create.ts';
-import type { ReplaceResult } from '../../replace/carry-out.ts';
+import type { ReplaceResult } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import type { SignerChange } from '../../replace/replacement.ts';
 import type { SignerInput } from '../../signer-mailbox.ts';
@@ -75,13 +75,13 @@ export function renderPlan(
 }
 
 function signerLines({ before, after }: SignerChange): string[] {
-  const is = before && party(before);
-  const willBe = after && party(after);
+  const is = before && signerLine(before);
+  const willBe = after && signerLine(after);
   if (is === willBe) return is === undefined ? [] : [`  ${is}`];
   return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
 }
 
-function party(signer: Signer | SignerInput): string {
+function signerLine(signer: Signer | SignerInput): string {
   const who = mailboxOf(signer);
   return signer.role ? `${who}, ${signer.role}` : who;
 }

@@ -1,14 +1,14 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmed, peopleAt, questionAbout } from '../../../cli/input/confirm.ts';
+import { peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
 import { writeJson } from '../../../output/json.ts';
 import type { Context } from '../../../session/context.ts';
 import { createBody, plannedCreate } from '../../create.ts';
-import { carryOut, type ReplaceResult } from '../../replace/carry-out.ts';
+import { executeReplacement, type ReplaceResult } from '../../replace/execute-replacement.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
 import {
   planReplacement,
@@ -85,7 +85,11 @@ export async function replaceEnvelope(
     const redact = (text: string) => terminal.redactor.redact(text);
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was created, canceled, or sent';
-    await confirmed(await questionAbout(whatIsDone(plan), context), { yes: false, otherwise }, context);
+    await requireConfirmation(
+      await questionAbout(whatIsDone(plan), context),
+      { yes: false, otherwise },
+      context,
+    );
   }
   await clearance.confirm();
   return carryOutPlan(planned, context);
@@ -102,7 +106,7 @@ async function carryOutPlan(
     const own = made
       ? undefined
       : await ownSecret(wanted, replacementId(old.id), context, await storedSecretOf(old.id, context));
-    const events = carryOut(plan, request, { client, memory, secret: own, ...running });
+    const events = executeReplacement(plan, request, { client, memory, secret: own, ...running });
     try {
       return await runSteps(events, { own, progress }, context.terminal);
     } catch (error) {
@@ -139,7 +143,7 @@ async function secretFor(id: string, flags: ReplaceFlags, context: Context): Pro
 
 /** Follows a replacement and reports what is not obvious. */
 async function runSteps(
-  events: ReturnType<typeof carryOut>,
+  events: ReturnType<typeof executeReplacement>,
   { own, progress }: { own: OwnSecret | undefined; progress: ReplaceProgress },
   terminal: CommandTerminal,
 ): Promise<ReplaceResult> {

@@ -8,7 +8,7 @@ import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import type { Context } from '../../../session/context.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
-import { notToWatch } from '../../left-out.ts';
+import { notToWatch } from '../../skip-reasons.ts';
 import { WATCH_PACE } from '../../watch/pace.ts';
 import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';

@@ -1,7 +1,7 @@
 import { type Color, rgb } from '@libpdf/core';
 import type { FieldRecord } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
-import type { Use } from '../text/fonts.ts';
+import type { FontUse } from '../text/fonts.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 
 export const COLORS = {
@@ -23,7 +23,7 @@ export interface Pen {
 
 /** The style of text. The size and line height are in points. */
 export interface TextStyle {
-  use: Use;
+  use: FontUse;
   size: number;
   leading: number;
   color: Color;

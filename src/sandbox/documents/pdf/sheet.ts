@@ -1,5 +1,5 @@
 import type { Color, PDFPage } from '@libpdf/core';
-import type { Run } from '../text/fonts.ts';
+import type { TextRun } from '../text/fonts.ts';
 
 interface LineStyle {
   color: Color;
@@ -23,7 +23,12 @@ export function createSheet(page: PDFPage) {
     ({ borderColor: color, borderWidth: width, lineCap: 'round', lineJoin: 'round' }) as const;
   return {
     size: { width: page.width, height: page.height },
-    text(runs: readonly Run[], x: number, y: number, { size, color }: { size: number; color: Color }): void {
+    text(
+      runs: readonly TextRun[],
+      x: number,
+      y: number,
+      { size, color }: { size: number; color: Color },
+    ): void {
       let left = x;
       for (const { font, text } of runs) {
         page.drawText(text, { x: left, y: up(y), font, size, color });

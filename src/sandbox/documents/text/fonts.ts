@@ -5,9 +5,9 @@ import type { EmbeddedFont, PDF } from '@libpdf/core';
 import { shippedFile } from '../../../kernel/files/shipped-file.ts';
 
 /** The use of a text. Each use has its own face, with Latin, Greek, and Cyrillic letters. */
-export type Use = 'text' | 'strong' | 'hand';
+export type FontUse = 'text' | 'strong' | 'hand';
 
-const FILES: Readonly<Record<Use, string>> = {
+const FILES: Readonly<Record<FontUse, string>> = {
   text: 'NotoSans_400Regular.ttf',
   strong: 'NotoSans_600SemiBold.ttf',
   hand: 'Caveat_500Medium.ttf',
@@ -23,9 +23,9 @@ function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
   throw new Error("The sandbox's fonts are missing: run `node scripts/fonts.mjs` to prepare them.");
 }
 
-const files = new Map<Use, Buffer>();
+const files = new Map<FontUse, Buffer>();
 
-function readFont(use: Use): Buffer {
+function readFont(use: FontUse): Buffer {
   const file = files.get(use) ?? readFileSync(join(fontFolder(), FILES[use]));
   files.set(use, file);
   return file;
@@ -35,7 +35,7 @@ function readFont(use: Use): Buffer {
 const BOX = '\uffff';
 
 /** A part of a line in one face. */
-export interface Run {
+export interface TextRun {
   font: EmbeddedFont;
   text: string;
 }
@@ -44,16 +44,16 @@ export type Fonts = ReturnType<typeof createFonts>;
 
 /** The fonts of a document. A face is embedded when a text first needs it; only its used glyphs are saved. */
 export function createFonts(pdf: PDF) {
-  const faces = new Map<Use, EmbeddedFont>();
-  const faceOf = (use: Use): EmbeddedFont => {
+  const faces = new Map<FontUse, EmbeddedFont>();
+  const faceOf = (use: FontUse): EmbeddedFont => {
     const face = faces.get(use) ?? pdf.embedFont(readFont(use));
     faces.set(use, face);
     return face;
   };
-  const hasGlyph = (use: Use, character: string) => faceOf(use).canEncode(character);
+  const hasGlyph = (use: FontUse, character: string) => faceOf(use).canEncode(character);
   /** Splits a line by the face that has its characters. The handwriting has no Greek letters. */
-  const runs = (line: string, use: Use): Run[] => {
-    const found: Run[] = [];
+  const runs = (line: string, use: FontUse): TextRun[] => {
+    const found: TextRun[] = [];
     for (const character of line) {
       const own = use !== 'hand' || hasGlyph(use, character) ? use : 'text';
       const shown = hasGlyph(own, character) ? character : BOX;
@@ -67,10 +67,10 @@ export function createFonts(pdf: PDF) {
   return {
     runs,
     /** Returns the width of a line in em. */
-    width: (line: string, use: Use): number =>
+    width: (line: string, use: FontUse): number =>
       runs(line, use).reduce((sum, { font, text }) => sum + font.getTextWidth(text, 1), 0),
     /** Returns true if the face of this use has every character. */
-    covers: (text: string, use: Use): boolean => [...text].every((character) => hasGlyph(use, character)),
+    covers: (text: string, use: FontUse): boolean => [...text].every((character) => hasGlyph(use, character)),
     /** The embedded faces, in the order in which they were first used. */
     embedded: () => [...faces.values()],
   };

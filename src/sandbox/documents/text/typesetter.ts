@@ -1,4 +1,4 @@
-import type { Fonts, Use } from './fonts.ts';
+import type { Fonts, FontUse } from './fonts.ts';
 
 /** A text fitted into a box. */
 interface FittedText {
@@ -23,7 +23,7 @@ export type Typesetter = ReturnType<typeof createTypesetter>;
 /** Creates a typesetter for a document, which measures and breaks text in its fonts. It caches its measurements. */
 export function createTypesetter(fonts: Fonts) {
   const widths = new Map<string, number>();
-  const em = (text: string, use: Use): number => {
+  const em = (text: string, use: FontUse): number => {
     const key = `${use} ${text}`;
     const known = widths.get(key);
     if (known !== undefined) return known;
@@ -35,13 +35,13 @@ export function createTypesetter(fonts: Fonts) {
     runs: fonts.runs,
     covers: fonts.covers,
     /** Returns the width of a line in points. */
-    width: (text: string, use: Use, size: number) => em(text, use) * size,
+    width: (text: string, use: FontUse, size: number) => em(text, use) * size,
     /** Breaks a paragraph into lines of at most `width` points. */
-    wrap(text: string, use: Use, size: number, width: number): string[] {
+    wrap(text: string, use: FontUse, size: number, width: number): string[] {
       return wrapWords(text.split(' '), (piece) => em(piece, use) * size, width);
     },
     /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
-    fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText {
+    fit(paragraphs: readonly string[], use: FontUse, options: FitOptions): FittedText {
       const { width, height = 0, leading = 1, largest, smallest } = options;
       const roomAt = (size: number) => Math.max(1, Math.floor(height / (leading * size) + 1e-6));
       const texts = roomAt(smallest) < 2 ? [paragraphs.join(' ')] : paragraphs;

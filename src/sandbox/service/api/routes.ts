@@ -7,7 +7,7 @@ import { ApiError, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { readJson } from '../base/request-body.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
+import { bodySchemas, parseBody, parseListQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
@@ -22,7 +22,7 @@ export interface RouteOptions extends ServiceParts {
 /** Returns the eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD is handled like GET. */
 export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.use('*', audited(options), keyed(options));
+  app.use('*', auditRequests(options), requireApiKey(options));
   templateRoutes(app, options);
   envelopeRoutes(app, options);
   actionRoutes(app, options);
@@ -33,7 +33,7 @@ export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
 function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   const { rules } = options;
   const { state } = options.store;
-  const read = scoped('esign:read');
+  const read = requireScopeOfKey('esign:read');
   app.get('/esign/templates', read, (c) => {
     const { page, pageSize } = parseListQuery(c.req.query());
     const active = [...state.templates.values()].filter((template) => template.active);
@@ -52,7 +52,7 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
 function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   const { rules, engine } = options;
   const { state } = options.store;
-  const read = scoped('esign:read');
+  const read = requireScopeOfKey('esign:read');
   app.get('/esign/envelopes', read, (c) => {
     const { page, pageSize, status } = parseListQuery(c.req.query());
     const from = rules['list-order'] === 'desc' ? 'newest' : 'oldest';
@@ -61,8 +61,8 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
     const shown = items.map((one) => listItemView(one, rules));
     return reply(c, pageView({ items: shown, total }, page, pageSize, rules));
   });
-  app.post('/esign/envelopes', scoped('esign:write'), async (c) => {
-    const body = parseBody(bodies.create, await readJson(c.env.incoming));
+  app.post('/esign/envelopes', requireScopeOfKey('esign:write'), async (c) => {
+    const body = parseBody(bodySchemas.create, await readJson(c.env.incoming));
     const envelope = await engine.create(c.var.key.orgId, body);
     return reply(c, { data: envelopeView(envelope, rules) }, 201);
   });
@@ -75,18 +75,18 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
 
 /** Adds send, cancel, and remind. The API document doesn't show their responses. */
 function actionRoutes(app: Hono<ServiceEnv>, { engine, rules }: RouteOptions): void {
-  const write = scoped('esign:write');
+  const write = requireScopeOfKey('esign:write');
   app.post('/esign/envelopes/:id/send', write, async (c) =>
     replyAction(c, await engine.send(c.req.param('id'), c.var.key.orgId), rules),
   );
   app.post('/esign/envelopes/:id/cancel', write, async (c) => {
     const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
-    const { reason } = parseBody(bodies.cancel, await readJson(c.env.incoming));
+    const { reason } = parseBody(bodySchemas.cancel, await readJson(c.env.incoming));
     return replyAction(c, await engine.cancel(id, c.var.key.orgId, reason ?? null), rules);
   });
   app.post('/esign/envelopes/:id/remind', write, async (c) => {
     const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
-    const { signerId } = parseBody(bodies.remind, await readJson(c.env.incoming));
+    const { signerId } = parseBody(bodySchemas.remind, await readJson(c.env.incoming));
     return replyAction(c, await engine.remind(id, c.var.key.orgId, signerId ?? null), rules);
   });
 }
@@ -95,7 +95,7 @@ function actionRoutes(app: Hono<ServiceEnv>, { engine, rules }: RouteOptions): v
  * Returns middleware that checks for 401, then 429. All later responses have the three rate limit headers. Then processes everything that
  * is due.
  */
-function keyed({ store, engine, rates, clock, rules }: RouteOptions) {
+function requireApiKey({ store, engine, rates, clock, rules }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     const now = clock.now();
     const key = authenticate(c.req.header('authorization'), store.state, now);
@@ -124,7 +124,7 @@ function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [stri
 }
 
 /** Returns middleware that responds with 403 for a key without the permission. */
-function scoped(scope: Scope) {
+function requireScopeOfKey(scope: Scope) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     requireScope(c.var.key, scope);
     await next();
@@ -132,7 +132,7 @@ function scoped(scope: Scope) {
 }
 
 /** Returns middleware that writes each request to the audit log, successful or not (Authentication 9). */
-function audited({ store, clock, randomId }: RouteOptions) {
+function auditRequests({ store, clock, randomId }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     c.set('caller', null);
     await next();

@@ -25,7 +25,7 @@ const EMAIL = new RegExp(
 
 export const text = (most: number) =>
   z.string({ error: 'Must be a string' }).max(most, { error: `Must be at most ${most} characters` });
-export const filled = (what: string, most: number) =>
+export const nonEmptyText = (what: string, most: number) =>
   z
     .string({ error: ({ input }) => (input === undefined ? `${what} is required` : 'Must be a string') })
     .max(most, { error: `Must be at most ${most} characters` })
@@ -36,7 +36,7 @@ const wholeNumber = (least: number, most: number) => {
   return z.int({ error }).min(least, { error }).max(most, { error });
 };
 
-export const email = filled('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
+export const email = nonEmptyText('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
   error: 'Must be an email address',
 });
 
@@ -49,13 +49,13 @@ export const metadata = z.custom<Record<string, unknown>>((value) => isRecord(va
 const NO_SIGNER = 'At least one signer is required';
 
 const createSchema = z.strictObject({
-  templateId: filled('templateId', 200),
+  templateId: nonEmptyText('templateId', 200),
   signers: z
     .array(
       z.strictObject(
         {
           email,
-          name: filled('Name', 255),
+          name: nonEmptyText('Name', 255),
           role: text(200).optional(),
           order: wholeNumber(0, 1_000_000).optional(),
         },
@@ -86,24 +86,24 @@ export const expiry = z.union(
   { error: 'Must be a date, an ISO 8601 timestamp, or never' },
 );
 
-export const bodies = {
+export const bodySchemas = {
   create: createSchema,
   cancel: z.strictObject({ reason: text(2000).optional() }),
-  remind: z.strictObject({ signerId: filled('signerId', 200).optional() }),
+  remind: z.strictObject({ signerId: nonEmptyText('signerId', 200).optional() }),
   controlSign: z.strictObject({
-    signer: filled('signer', 254).optional(),
+    signer: nonEmptyText('signer', 254).optional(),
     values: z.record(z.string(), z.union([z.string().max(5000), z.boolean(), z.number()])).optional(),
     all: z.boolean().optional(),
   }),
-  controlView: z.strictObject({ signer: filled('signer', 254).optional() }),
+  controlView: z.strictObject({ signer: nonEmptyText('signer', 254).optional() }),
   controlDecline: z.strictObject({
-    signer: filled('signer', 254).optional(),
+    signer: nonEmptyText('signer', 254).optional(),
     reason: text(2000).optional(),
   }),
   advance: z.strictObject({ ms: wholeNumber(1, MAX_ADVANCE_DAYS * DAY_MS) }),
   /** Authentication 6; `orgId` creates or selects a second organization. */
   createKey: z.strictObject({
-    name: filled('Name', 200),
+    name: nonEmptyText('Name', 200),
     description: text(1000).optional(),
     scopes: z
       .array(z.enum(SCOPES, { error: oneOf(SCOPES) }), { error: 'At least one scope is required' })
@@ -171,13 +171,13 @@ export function parseMailQuery(query: Record<string, string>): z.output<typeof m
 
 /** Returns the validated value. Throws VALIDATION_ERROR with the message and the problems. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
-  const result = checked(schema, value);
+  const result = validate(schema, value);
   if ('details' in result) throw invalidBody(result.details, message);
   return result.data;
 }
 
 /** Returns the validated value, or the problems by dotted field name. */
-export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
+export function validate<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
   const result = schema.safeParse(value);
   if (result.success) return { data: result.data };
   const details = new Map<string, string[]>();

@@ -5,7 +5,7 @@ import { envelopeView } from '../api/representation.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { bodies } from '../base/validation.ts';
+import type { bodySchemas } from '../base/validation.ts';
 import type { Engine } from '../engine/engine.ts';
 import { mailView } from '../engine/mails.ts';
 import { nextSigner } from '../engine/predicates.ts';
@@ -62,7 +62,7 @@ export class ControlPlane {
   }
 
   /** Signs as one signer, by default the next one, or, with `all`, as everyone who has not signed yet, in order. */
-  async sign(id: string, request: z.output<typeof bodies.controlSign>) {
+  async sign(id: string, request: z.output<typeof bodySchemas.controlSign>) {
     const { engine } = this.#options;
     const { signer, values = {}, all } = request;
     engine.envelope(id);

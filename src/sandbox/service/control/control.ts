@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { readJson } from '../base/request-body.ts';
-import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
+import { bodySchemas, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
 import { reply, type ServiceEnv, unknownRoute } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
 import { parseSeedBody } from '../seed/schema.ts';
@@ -24,7 +24,7 @@ const MAX_SEED_BYTES = 64 * 2 ** 20;
 /** Returns the routes for the dashboard, the signers, and the clock, mounted at /__sandbox. They are not part of the API. */
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.use('*', guarded(options));
+  app.use('*', requireOwnKey(options));
   app.get('/', (c) => reply(c, options.control.status()));
   signerRoutes(app, options);
   clockRoutes(app, options);
@@ -38,24 +38,24 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
 function signerRoutes(app: Hono<ServiceEnv>, { engine, control }: ControlOptions): void {
   app.post('/envelopes/:id/sign', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
-    const request = parseBody(bodies.controlSign, await readJson(c.env.incoming));
+    const request = parseBody(bodySchemas.controlSign, await readJson(c.env.incoming));
     return reply(c, { data: await control.sign(id, request) });
   });
   app.post('/envelopes/:id/view', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
-    const { signer } = parseBody(bodies.controlView, await readJson(c.env.incoming));
+    const { signer } = parseBody(bodySchemas.controlView, await readJson(c.env.incoming));
     return reply(c, { data: await control.view(id, signer) });
   });
   app.post('/envelopes/:id/decline', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
-    const { signer, reason } = parseBody(bodies.controlDecline, await readJson(c.env.incoming));
+    const { signer, reason } = parseBody(bodySchemas.controlDecline, await readJson(c.env.incoming));
     return reply(c, { data: await control.decline(id, signer, reason) });
   });
 }
 
 function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
   app.post('/clock/advance', async (c) => {
-    const { ms } = parseBody(bodies.advance, await readJson(c.env.incoming));
+    const { ms } = parseBody(bodySchemas.advance, await readJson(c.env.incoming));
     return reply(c, { now: await control.advance(ms) });
   });
   app.post('/seed', async (c) => {
@@ -90,7 +90,10 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
     reply(c, { data: [...store.state.keys.values()].map((key) => keyView(key, clock.now())) }),
   );
   app.post('/keys', async (c) => {
-    const { record, key } = createKey(options, parseBody(bodies.createKey, await readJson(c.env.incoming)));
+    const { record, key } = createKey(
+      options,
+      parseBody(bodySchemas.createKey, await readJson(c.env.incoming)),
+    );
     return reply(c, { data: { ...keyView(record, clock.now()), key } }, 201);
   });
   app.post('/keys/:id/revoke', (c) =>
@@ -99,7 +102,7 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
 }
 
 /** Returns middleware that requires a key, which other web sites don't know. */
-function guarded({ store, engine, clock }: ControlOptions) {
+function requireOwnKey({ store, engine, clock }: ControlOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     const key = authenticate(c.req.header('authorization'), store.state, clock.now());
     if (key.orgId !== store.state.orgId)

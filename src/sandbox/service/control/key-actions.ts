@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { bodies } from '../base/validation.ts';
+import type { bodySchemas } from '../base/validation.ts';
 import { makeKey } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 
@@ -12,7 +12,7 @@ export type KeyContext = Pick<ServiceParts, 'store' | 'clock' | 'randomId'>;
 /** Creates a key. The key itself is returned once and never stored (Authentication 6, 7). */
 export function createKey(
   context: KeyContext,
-  wanted: z.output<typeof bodies.createKey>,
+  wanted: z.output<typeof bodySchemas.createKey>,
 ): { key: string; record: KeyRecord } {
   const { name, description = '', scopes, orgId = context.store.state.orgId, expiresAt } = wanted;
   const until = expiresAt == null ? null : isoTime(Date.parse(expiresAt));

@@ -9,7 +9,7 @@ import { advanceClock } from './advance.ts';
 import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
-import { copyOf, outcomeOf } from './outcome.ts';
+import { copyDelivery, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
 
@@ -74,7 +74,7 @@ export class Engine {
       await this.#options.documentStore.putDocument(template, draft);
       // A reset or a seed has replaced the template in the meantime.
       if (this.#state.templates.get(template.id) !== template) throw notFound('Template');
-      return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchanged(draft));
+      return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchangedStep(draft));
     } catch (error) {
       await this.#options.documentStore.clear(draft).catch(() => undefined);
       throw error;
@@ -107,8 +107,8 @@ export class Engine {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
-      const first = seen ? lifecycle.unchanged(envelope) : lifecycle.view(envelope, signerId, now);
-      return lifecycle.combine(first, (viewed) => {
+      const first = seen ? lifecycle.unchangedStep(envelope) : lifecycle.view(envelope, signerId, now);
+      return lifecycle.combineSteps(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
           predicates.signerOf(viewed, signerId),
@@ -149,7 +149,7 @@ export class Engine {
   replay(deliveryId: string): DeliveryRecord {
     const earlier = this.#state.deliveries.get(deliveryId);
     if (!earlier) throw notFound('Delivery');
-    const value = copyOf(earlier, isoTime(this.#options.clock.now()), this.#options.randomId);
+    const value = copyDelivery(earlier, isoTime(this.#options.clock.now()), this.#options.randomId);
     this.#options.store.commit([{ kind: 'delivery', value }]);
     this.#options.sender.enqueue(value);
     return value;

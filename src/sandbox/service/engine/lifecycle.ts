@@ -33,7 +33,7 @@ export interface MailDraft {
 /** A signer's input, and the data from the browser. */
 type SignatureInput = { signerId: string } & Pick<SignerRecord, 'values' | 'drawings'>;
 
-export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
+export function unchangedStep(envelope: EnvelopeRecord): LifecycleStep {
   return { envelope, events: [], mails: [] };
 }
 
@@ -82,7 +82,7 @@ export function remind(envelope: EnvelopeRecord, signerId: string | null, now: n
 /** Records a signer's first view: VIEWED and one event. A later view changes nothing. The envelope keeps its status. */
 export function view(envelope: EnvelopeRecord, signerId: string, now: number): LifecycleStep {
   const signer = requireOpen(envelope, signerId);
-  if (signer.status === 'VIEWED') return unchanged(envelope);
+  if (signer.status === 'VIEWED') return unchangedStep(envelope);
   const at = isoTime(now);
   const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED' });
   return {
@@ -163,7 +163,7 @@ export function expire(envelope: EnvelopeRecord): LifecycleStep {
 }
 
 /** Combines two steps of a request into one, so that both happen or neither. */
-export function combine(
+export function combineSteps(
   first: LifecycleStep,
   next: (envelope: EnvelopeRecord) => LifecycleStep,
 ): LifecycleStep {

@@ -31,10 +31,10 @@ export function mailView(
   const signer = envelope?.signers.find((one) => one.id === mail.signerId);
   if (envelope === undefined || signer === undefined) return { ...mail, subject: '', text: '', link: null };
   const { id, at, kind, envelopeId, signerId, to } = mail;
-  return { id, at, kind, envelopeId, signerId, to, ...wording(kind, envelope, signer, origin) };
+  return { id, at, kind, envelopeId, signerId, to, ...mailText(kind, envelope, signer, origin) };
 }
 
-function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, signer: SignerRecord, origin: string) {
+function mailText(kind: MailRecord['kind'], envelope: EnvelopeRecord, signer: SignerRecord, origin: string) {
   const { message, templateName, expiresAt } = envelope;
   const hello = `Hello ${signer.name},`;
   if (kind !== 'request' && kind !== 'reminder')

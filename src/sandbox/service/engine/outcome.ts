@@ -32,7 +32,7 @@ export function outcomeOf(
 }
 
 /** Returns a new delivery with the same bytes. */
-export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
+export function copyDelivery(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
   const id = `dlv_${randomId(10, 'dlv')}`;
   return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };
 }

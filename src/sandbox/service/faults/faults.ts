@@ -4,7 +4,7 @@ import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, type DocumentKind, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import type { SandboxFaults } from '../../embed-options.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
-import { checked, parse } from '../base/validation.ts';
+import { parse, validate } from '../base/validation.ts';
 
 const chance = {
   rate: z.number().min(0).max(1).optional(),
@@ -67,6 +67,8 @@ const settingsSchema = z.strictObject({
     .optional(),
 }) satisfies z.ZodType<SandboxFaults>;
 
+const FAULT_NAMES = Object.keys(settingsSchema.shape).filter((name) => name !== 'seed');
+
 export type FaultSettings = z.input<typeof settingsSchema>;
 type WebhookFaults = NonNullable<FaultSettings['webhooks']>;
 
@@ -96,11 +98,11 @@ export class Faults {
 
   /** Throws a UsageError that names the invalid setting. */
   constructor(wanted: unknown = {}) {
-    const result = checked(settingsSchema, wanted);
+    const result = validate(settingsSchema, wanted);
     if ('details' in result) {
       const [[path, messages] = ['', []]] = Object.entries(result.details);
       throw new UsageError(`The fault ${path} is not valid: ${messages.join('; ')}.`, {
-        hint: 'A fault looks like {"lostReply":{"rate":0.2,"match":"POST /esign/envelopes"}}.',
+        hint: `The faults are ${FAULT_NAMES.join(', ')}. Example: {"lostReply":{"rate":0.2,"match":"POST /esign/envelopes"}}`,
       });
     }
     this.#atStart = result.data;

@@ -4,15 +4,15 @@ import { parseDuration } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
 import { MAX_PAGES, SIGNER_STATUSES } from '../../model.ts';
-import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';
+import { email, expiry, metadata, nonEmptyText, oneOf, parseBody, text } from '../base/validation.ts';
 
 /** The format of IDs, which become parts of paths and storage keys. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-const id = filled('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
+const id = nonEmptyText('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
   error: 'Must be at most 64 letters, digits, _, and -',
 });
-const name = (most: number) => filled('name', most);
+const name = (most: number) => nonEmptyText('name', most);
 const listOf = <T extends z.ZodType>(item: T) => z.array(item, { error: 'Must be a list' });
 const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, {
@@ -33,7 +33,7 @@ export const seedSchema = object({
     object({
       id,
       name: name(200),
-      roles: listOf(filled('role', 200))
+      roles: listOf(nonEmptyText('role', 200))
         .min(1, { error: 'At least one role' })
         .max(20, { error: 'At most 20 roles', abort: true })
         .superRefine((roles, context) => {
@@ -47,12 +47,12 @@ export const seedSchema = object({
       pageCount: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES).optional(),
       fields: listOf(
         object({
-          fieldId: filled('fieldId', 200),
-          type: filled('type', 100),
+          fieldId: nonEmptyText('fieldId', 200),
+          type: nonEmptyText('type', 100),
           label: text(500),
           required: z.boolean({ error: 'Must be true or false' }),
           page: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES),
-          role: filled('role', 200).optional(),
+          role: nonEmptyText('role', 200).optional(),
         }),
       )
         .max(2_000, { error: 'At most 2,000 fields' })

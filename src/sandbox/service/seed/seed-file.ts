@@ -2,7 +2,7 @@ import { codeOf, type ErrorDetails, messageOf, UsageError } from '../../../kerne
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import { readUserFile } from '../../../kernel/files/user-file.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
-import { checked } from '../base/validation.ts';
+import { validate } from '../base/validation.ts';
 import { type CheckedSeed, seedSchema } from './schema.ts';
 
 /** A seed to load, and how to report its errors. */
@@ -40,7 +40,7 @@ export async function readSeedText(path: string, text: string): Promise<Seed> {
 
 function parseSeed(value: unknown, name: string): Seed {
   const mistakes = (details: ErrorDetails) => seedError(name, details);
-  const result = checked(seedSchema, value);
+  const result = validate(seedSchema, value);
   if ('details' in result) throw mistakes(result.details);
   return { seed: result.data, mistakes };
 }

@@ -20,7 +20,7 @@ export function seededTemplate(
   if (wanted.fields === undefined && wanted.roles === undefined && before !== undefined)
     return { ...before, name, active, updatedAt: at };
   const roles = wanted.roles ?? rolesIn(wanted.fields ?? []);
-  const fields = placed(wanted.fields ?? roles.flatMap(fieldsOf), roles);
+  const fields = placeFields(wanted.fields ?? roles.flatMap(fieldsOf), roles);
   const pageCount = Math.max(wanted.pageCount ?? 1, ...fields.map(({ page }) => page));
   const record = { id, name, description, active, createdAt: before?.createdAt ?? at, updatedAt: at };
   return { ...record, pageCount, fields, roles, ...(wanted.fields === undefined ? {} : { standIn: true }) };
@@ -42,7 +42,7 @@ function rolesIn(fields: readonly SeedField[]): string[] {
 }
 
 /** Returns the fields with positions on the pages, which the sandbox draws. */
-function placed(fields: readonly SeedField[], roles: readonly string[]): FieldRecord[] {
+function placeFields(fields: readonly SeedField[], roles: readonly string[]): FieldRecord[] {
   const onPage = new Map<number, number>();
   for (const { page } of fields) onPage.set(page, (onPage.get(page) ?? 0) + 1);
   const placedOnPage = new Map<number, number>();

@@ -1,5 +1,5 @@
 /** What a write may do only once, so that the log can find an earlier one. */
-export interface Once {
+export interface WriteIdentity {
   /** The ID of its entry in the log, if the caller has to recognize it. */
   id?: string;
   /** What identifies it (`createKey`, `remindKey` in log/keys.ts). */

@@ -31,18 +31,18 @@ export function prefilledValues(
 }
 
 /** A posted form, and the problems that prevent signing. */
-export interface Posted {
+export interface PostedForm {
   values: Record<string, string>;
   drawings: Record<string, Drawing>;
   /** The drawings as posted, in text form. */
   drawn: Record<string, string>;
   consent: boolean;
   /** The problems; empty if the form can be signed. */
-  problems: Problem[];
+  problems: FormProblem[];
 }
 
 /** A problem that prevents signing: a sentence, and the ID of the control to correct. */
-export interface Problem {
+export interface FormProblem {
   control: string;
   text: string;
 }
@@ -55,9 +55,9 @@ export function isHandwritten(field: FieldRecord): boolean {
 const NO_DRAWING = 'is not a valid drawing. Draw it again or type it.';
 
 /** Reads a posted form. For each field, `f.ID` is the typed or selected value, and `d.ID` is a drawing instead of it. */
-export function readPosted(fields: readonly FieldRecord[], form: URLSearchParams): Posted {
+export function readPosted(fields: readonly FieldRecord[], form: URLSearchParams): PostedForm {
   const consent = form.get('consent') === 'yes';
-  const posted: Posted = { values: {}, drawings: {}, drawn: {}, consent, problems: [] };
+  const posted: PostedForm = { values: {}, drawings: {}, drawn: {}, consent, problems: [] };
   for (const field of fields) {
     const { fieldId } = field;
     const text = isHandwritten(field) ? textIn(form, `d.${fieldId}`) : '';

@@ -27,7 +27,7 @@ ${rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>\n`)}
 export type Fact = readonly [name: string, value: Content];
 
 /** Returns a list of names and values, without empty ones. */
-export function facts(pairs: readonly Fact[]): Html {
+export function factList(pairs: readonly Fact[]): Html {
   const shown = pairs.filter(([, value]) => html`${value}`.text !== '');
   return html`<dl class="facts">
 ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}
@@ -35,7 +35,7 @@ ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 }
 
 /** Returns the content of an empty list: a sentence, and a command that adds an item. */
-export function empty(title: string, hint?: string, example?: string): Html {
+export function emptyState(title: string, hint?: string, example?: string): Html {
   return html`<div class="card empty">
 <p class="title">${title}</p>
 ${hint && html`<p>${hint}</p>`} ${example && copyable(example)}
@@ -78,7 +78,7 @@ export function dateTime(iso: string): Html {
 }
 
 /** Returns a time to which the page's script adds how long ago it was. */
-export function when(iso: string): Html {
+export function timeWithAge(iso: string): Html {
   return time(iso, `${FORMATS.minute.format(new Date(iso))} UTC`, 'both');
 }
 

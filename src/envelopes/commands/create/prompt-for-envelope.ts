@@ -7,16 +7,16 @@ import { startSpinner } from '../../../output/spinner.ts';
 import type { Context } from '../../../session/context.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../completeness.ts';
-import { inTurn, lastSigners, readRecentEnvelopes, rolesIn } from '../../composition.ts';
 import type { EnvelopeInput } from '../../create.ts';
-import { askOrder, askSigners, askSubject, askTemplate } from './compose-questions.ts';
-import { accountOf, renderComposition } from './created-text.ts';
+import { lastSigners, numberTurns, readRecentEnvelopes, rolesIn } from '../../signer-suggestions.ts';
+import { accountText, renderComposition } from './created-text.ts';
+import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
 const MAX_TEMPLATES = 1_000;
 
-export interface ComposeInput {
+export interface PromptInput {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
   envelope: Omit<EnvelopeInput, 'templateId'>;
@@ -29,7 +29,7 @@ export interface ComposeInput {
  * asks whether to send it. Creates nothing.
  * @throws UsageError if the user quits at the summary.
  */
-export async function compose(input: ComposeInput, context: Context): Promise<EnvelopeInput> {
+export async function promptForEnvelope(input: PromptInput, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
   const { templates, recent } = await loadSuggestions(client, input, context);
   context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
@@ -38,6 +38,10 @@ export async function compose(input: ComposeInput, context: Context): Promise<En
   const sent = sentRoles(template);
   const roles = sent.length > 0 ? sent : rolesIn(recent, template.id);
   const { signers: named, signingOrder } = input.envelope;
+  if (named.length === 0)
+    context.terminal.err(
+      "Type each signer's address, or name and address: Ada Lovelace <ada@example.com>\n\n",
+    );
   const signers = named.length > 0 ? named : await askSigners(roles, lastSigners(recent));
   const isOrdered = signingOrder !== undefined || signers.some(({ order }) => order !== undefined);
   const order = isOrdered || signers.length < 2 ? numbered(signers, signingOrder) : await askOrder(signers);
@@ -54,12 +58,12 @@ function numbered(
 ): Pick<EnvelopeInput, 'signers' | 'signingOrder'> {
   const [first] = signers;
   const isUnnumbered = signingOrder === 'SEQUENTIAL' && signers.every(({ order }) => order === undefined);
-  return { signingOrder, signers: isUnnumbered && first ? inTurn(signers, first) : signers };
+  return { signingOrder, signers: isUnnumbered && first ? numberTurns(signers, first) : signers };
 }
 
 async function loadSuggestions(
   client: Client,
-  { templateId }: ComposeInput,
+  { templateId }: PromptInput,
   context: Context,
 ): Promise<{ templates: Template[]; recent: Envelope[] }> {
   const { signal } = context.interrupt;
@@ -95,10 +99,10 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
 async function confirm(
   envelope: EnvelopeInput,
   { template, warnings }: { template: Template; warnings: readonly string[] },
-  { dryRun }: ComposeInput,
+  { dryRun }: PromptInput,
   { session, terminal }: Context,
 ): Promise<EnvelopeInput> {
-  const account = await accountOf(session);
+  const account = await accountText(session);
   const redact = (text: string) => terminal.redactor.redact(text);
   const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   terminal.err(renderComposition({ envelope, template, account, warnings }, view));

@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { inTurn, lastSigners, readRecentEnvelopes, rolesIn } from '../../src/envelopes/composition.ts';
+import {
+  lastSigners,
+  numberTurns,
+  readRecentEnvelopes,
+  rolesIn,
+} from '../../src/envelopes/signer-suggestions.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -64,5 +69,5 @@ describe('suggestions from recent envelopes', () => {
 it('orders a chosen signer first, and the others as listed', () => {
   const signers = [signer('Ada'), signer('Bo'), signer('Cy')];
   const [, bo = signer('')] = signers;
-  expect(inTurn(signers, bo).map(({ order }) => order)).toEqual([2, 1, 3]);
+  expect(numberTurns(signers, bo).map(({ order }) => order)).toEqual([2, 1, 3]);
 });

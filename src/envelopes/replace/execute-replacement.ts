@@ -17,7 +17,7 @@ import {
   notPossible,
   type ReplacementPlan,
   type ReplaceRequest,
-  refuse,
+  requireUnsigned,
 } from './plan-replacement.ts';
 
 /*
@@ -48,7 +48,7 @@ export interface ReplaceContext {
  * Runs the remaining steps. It may be interrupted between any two of them.
  * @throws UnknownOutcomeError if a response was lost and the outcome could not be determined.
  */
-export async function* carryOut(
+export async function* executeReplacement(
   plan: ReplacementPlan,
   request: ReplaceRequest,
   means: ReplaceContext,
@@ -56,10 +56,10 @@ export async function* carryOut(
   const { client, signal } = means;
   let { old, made } = plan;
   if (made === undefined) {
-    const created = await make(plan.wanted, old, means);
+    const created = await createReplacementDraft(plan.wanted, old, means);
     // Before anything else can fail: its webhook secret is linked to it.
     yield { type: 'made', ...created };
-    made = await whole(client, created.envelope, signal);
+    made = await readIfIncomplete(client, created.envelope, signal);
   }
   if (plan.steps.includes('cancel')) {
     signal?.throwIfAborted();
@@ -105,7 +105,11 @@ async function preferredTo(
   return undefined;
 }
 
-async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
+async function createReplacementDraft(
+  input: EnvelopeInput,
+  old: Envelope,
+  means: ReplaceContext,
+): Promise<Created> {
   const { client, memory, secret, signal, searching } = means;
   // An earlier draft that was canceled emailed nobody, so it doesn't count.
   const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
@@ -118,7 +122,10 @@ async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext):
     },
   );
   // The request ID stands for template and signers; the other process may have set other texts.
-  if (created.by === 'earlier' && !isSameEnvelope(await whole(client, created.envelope, signal), input))
+  if (
+    created.by === 'earlier' &&
+    !isSameEnvelope(await readIfIncomplete(client, created.envelope, signal), input)
+  )
     throw alreadyReplacedError(old, created.envelope);
   return created;
 }
@@ -131,15 +138,15 @@ async function cancelOld(
   signal?: AbortSignal,
 ): Promise<ActionResult> {
   const old = await client.envelopes.get(request.id, signal);
-  refuse(old, made, request);
+  requireUnsigned(old, made, request);
   if (isTerminal(old.status ?? '')) return { envelope: old, by: 'lookup' };
   try {
     const { envelope, by } = await cancelEnvelope(client, request.id, request.reason, signal);
-    return { envelope: await whole(client, envelope, signal), by };
+    return { envelope: await readIfIncomplete(client, envelope, signal), by };
   } catch (error) {
     if (!isRefusedByState(error)) throw error;
     const now = await client.envelopes.get(request.id, signal);
-    refuse(now, made, { evenIfSigned: true });
+    requireUnsigned(now, made, { evenIfSigned: true });
     if (!isTerminal(now.status ?? '')) throw error;
     return { envelope: now, by: 'lookup' };
   }
@@ -148,7 +155,7 @@ async function cancelOld(
 async function sendNew(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
   try {
     const { envelope, by } = await sendEnvelope(client, id, signal);
-    return { envelope: await whole(client, envelope, signal), by };
+    return { envelope: await readIfIncomplete(client, envelope, signal), by };
   } catch (error) {
     if (!isRefusedByState(error)) throw error;
     const now = await client.envelopes.get(id, signal);
@@ -162,6 +169,6 @@ async function sendNew(client: Client, id: string, signal?: AbortSignal): Promis
 }
 
 /** Reads the envelope if the response left fields out. */
-async function whole(client: Client, envelope: Envelope, signal?: AbortSignal): Promise<Envelope> {
+async function readIfIncomplete(client: Client, envelope: Envelope, signal?: AbortSignal): Promise<Envelope> {
   return envelope.signers ? envelope : ((await readQuietly(client, envelope.id, signal)) ?? envelope);
 }

@@ -4,9 +4,9 @@ import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
-import { inTurn } from '../../composition.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import { parseSigner, type SignerInput, signerText } from '../../signer-mailbox.ts';
+import { numberTurns } from '../../signer-suggestions.ts';
 
 export function askTemplate(templates: readonly Template[]): Promise<Template> {
   const width = Math.min(40, Math.max(...templates.map((one) => widthOf(nameOf(one)))));
@@ -114,7 +114,7 @@ export async function askOrder(
     ...turns,
   ]);
   if (first === undefined) return { signers: [...signers], signingOrder: 'PARALLEL' };
-  return { signers: inTurn(signers, first), signingOrder: 'SEQUENTIAL' };
+  return { signers: numberTurns(signers, first), signingOrder: 'SEQUENTIAL' };
 }
 
 export async function askSubject(): Promise<string | undefined> {

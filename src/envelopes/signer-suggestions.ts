@@ -48,7 +48,7 @@ export function rolesIn(envelopes: readonly Envelope[], templateId: string): str
 }
 
 /** Returns the signers in the order of their turns: this one first, then the others as listed. */
-export function inTurn(signers: readonly SignerInput[], first: SignerInput): SignerInput[] {
+export function numberTurns(signers: readonly SignerInput[], first: SignerInput): SignerInput[] {
   const turns = [first, ...signers.filter((one) => one !== first)];
   return signers.map((one) => ({ ...one, order: turns.indexOf(one) + 1 }));
 }
