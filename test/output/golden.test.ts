@@ -243,7 +243,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       columns,
     ),
   template: (columns) =>
-    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns), false),
+    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
   log: (columns) => listed([entry, { ...entry, profile: 'sandbox' }], logList(now), columns),
   verified: (columns) =>
     (['ok', 'unlisted'] as const)

@@ -1,11 +1,11 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, requiredArg } from '../../cli/flags.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
 import { rolesOf } from '../roles.ts';
 import { renderTemplate } from './template-text.ts';
 
 export default class TemplatesGet extends EsignCommand {
-  static override summary = 'Show a template: its roles, and its fields by page.';
+  static override summary = 'Show a template: its fields by page, and its roles.';
   static override examples = [
     '<%= config.bin %> templates get tmpl_lease',
     '<%= config.bin %> templates get tmpl_lease --json',
@@ -14,17 +14,14 @@ export default class TemplatesGet extends EsignCommand {
   static override args = {
     id: requiredArg('template ID'),
   };
-  static override flags = {
-    all: booleanFlag('show all fields, even if they fill more than one screen'),
-  };
 
   async run(): Promise<void> {
-    const { args, flags, session, terminal, interrupt } = await this.start(TemplatesGet);
+    const { args, session, terminal, interrupt } = await this.start(TemplatesGet);
     const client = await session.client();
     const template = await client.templates.get(args.id, interrupt.signal);
     const out = terminal.hidingSecrets();
     if (terminal.json) return writeJson(template, out);
     const roles = await rolesOf(client, template, interrupt.signal);
-    await out.out(renderTemplate(template, roles, terminal, flags.all));
+    await out.out(renderTemplate(template, roles, terminal));
   }
 }
