@@ -110,6 +110,8 @@ describe('a report of a month', () => {
         until: '2025-12-31T23:59:59.999Z',
         sent: 2,
       });
+      expect((await home.run`report --month 2025-12 --html -`).stdout).not.toContain('this month');
+      expect((await home.run`report --since 2025-12-01 --html -`).stdout).toContain('Sent this month');
       for (const wrong of [['2025-13'], ['December'], ['2025-12', '--since', '7d']])
         expect((await home.run(['report', '--month', ...wrong])).code).toBe(2);
     } finally {

@@ -16,7 +16,7 @@ export function reportPage({ report, weeks, now, by, account }: ReportContent): 
   const body = html`<h1>${name}</h1>
 <p>${counted(report.sent, 'envelope')} sent. ${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
 ${attentionTable(report.attention)}
-<section><h2>Figures</h2>${factList(figurePairs(report))}</section>
+<section><h2>Figures</h2>${factList(figurePairs(report, now))}</section>
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;

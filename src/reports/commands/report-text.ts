@@ -3,7 +3,7 @@ import type { ListView } from '../../output/print-list.ts';
 import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
-import type { GroupBy } from '../groups.ts';
+import { type GroupBy, monthOf } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { Spread } from '../tally.ts';
 import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
@@ -75,8 +75,8 @@ function headerOf(by: GroupBy | undefined): string {
 }
 
 /** Renders the report for a terminal: what needs attention, then the figures, or with groups a table of them. */
-export function renderReport({ report, by }: ReportContent, terminal: Terminal): string {
-  const pairs = figurePairs(report);
+export function renderReport({ report, by, now }: ReportContent, terminal: Terminal): string {
+  const pairs = figurePairs(report, now);
   const head = [
     attention(report.attention, terminal),
     `${terminal.style('bold', titleOf(report))}\n`,
@@ -108,7 +108,8 @@ function titleOf({ sent, since, until }: StatisticsReport): string {
   return `${counted(sent, 'envelope')} sent, ${range}`;
 }
 
-export function figurePairs(report: StatisticsReport): [string, string][] {
+/** Returns the figures, each with its name. The number of envelopes sent this month is left out if the period ended before it. */
+export function figurePairs(report: StatisticsReport, now: number): [string, string][] {
   const { completed, declined, expired, cancelled, open, completionRate, toComplete, turn } = report;
   const counts = [
     `${grouped(completed)} completed`,
@@ -117,7 +118,7 @@ export function figurePairs(report: StatisticsReport): [string, string][] {
     `${grouped(expired)} expired`,
     `${grouped(cancelled)} canceled`,
   ];
-  return [
+  const pairs: [string, string][] = [
     ['Status', counts.join(', ')],
     [
       'Completion rate',
@@ -127,8 +128,10 @@ export function figurePairs(report: StatisticsReport): [string, string][] {
     ],
     ['Time to complete', spreadText(toComplete, 'envelope')],
     ["A signer's turn", spreadText(turn, 'turn')],
-    ['Sent this month', grouped(report.sentThisMonth)],
   ];
+  if (monthOf(Date.parse(report.until)) === monthOf(now))
+    pairs.push(['Sent this month', grouped(report.sentThisMonth)]);
+  return pairs;
 }
 
 function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread, unit: string): string {
