@@ -42,7 +42,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
 
 /** Adds up envelopes or turns. Stores only durations and counts. */
 export class EnvelopeTally {
-  readonly #month: string;
+  readonly #monthBegan: number;
   readonly #outcomes = { completed: 0, declined: 0, expired: 0, cancelled: 0, open: 0 };
   readonly #toComplete: number[] = [];
   readonly #turns: number[] = [];
@@ -52,7 +52,7 @@ export class EnvelopeTally {
 
   /** @param now the service's time, in ms */
   constructor(now: number) {
-    this.#month = monthOf(now);
+    this.#monthBegan = Date.parse(`${monthOf(now)}-01`);
   }
 
   /** Adds an envelope that was sent. */
@@ -94,7 +94,7 @@ export class EnvelopeTally {
   #count(outcome: Outcome, at: number): void {
     this.#sent++;
     this.#outcomes[outcome]++;
-    if (!Number.isNaN(at) && monthOf(at) === this.#month) this.#sentThisMonth++;
+    if (at >= this.#monthBegan) this.#sentThisMonth++;
   }
 
   #addDuration(turn: Turn): void {

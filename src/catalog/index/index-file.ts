@@ -14,6 +14,8 @@ import { type IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** An index that wasn't updated for this long belongs to a key or an address that is no longer used. */
 const UNUSED_MS = 90 * 86_400_000;
+/** One call reads this many bytes, because a call for each envelope takes a fifth of the time of a report. */
+const BLOCK_BYTES = 64 * 1024;
 
 /*
  * The file of an index: a line of JSON with a checksum for each envelope, of which the last one counts. Several processes may append
@@ -63,7 +65,7 @@ export async function compactIndex(path: string, snapshot: Snapshot): Promise<bo
     const source = openSync(path, 'r');
     function* lines() {
       yield HEADER;
-      for (const one of known.values()) yield lineAt(source, one);
+      for (const one of known.values()) yield bytesAt(source, one.start, one.end);
       if (completeness) yield writeLine(completeness);
     }
     try {
@@ -100,6 +102,9 @@ async function indexFiles(folder: string, prefix: string): Promise<string[]> {
 /** The envelopes in an index file, by the positions of their lines. */
 export class StoredEnvelopes {
   readonly #file: number;
+  /** The bytes that were read last, and their position: neighbors are usually read one after another. */
+  #block: Buffer = Buffer.alloc(0);
+  #blockStart = 0;
 
   constructor(path: string) {
     this.#file = openSync(path, 'r');
@@ -107,8 +112,17 @@ export class StoredEnvelopes {
 
   /** Returns the envelope; undefined if the file was rewritten since its position was read. */
   get(one: IndexedEnvelope): Envelope | undefined {
-    const envelope = envelopeIn(lineAt(this.#file, one).subarray(0, -1));
+    const envelope = envelopeIn(this.#lineOf(one).subarray(0, -1));
     return envelope?.id === one.id ? envelope : undefined;
+  }
+
+  #lineOf({ start, end }: IndexedEnvelope): Buffer {
+    if (start < this.#blockStart || end > this.#blockStart + this.#block.length) {
+      this.#blockStart = start - (start % BLOCK_BYTES);
+      const blockEnd = Math.max(this.#blockStart + BLOCK_BYTES, end);
+      this.#block = bytesAt(this.#file, this.#blockStart, blockEnd);
+    }
+    return this.#block.subarray(start - this.#blockStart, end - this.#blockStart);
   }
 
   close(): void {
@@ -116,7 +130,7 @@ export class StoredEnvelopes {
   }
 }
 
-function lineAt(file: number, { start, end }: IndexedEnvelope): Buffer {
+function bytesAt(file: number, start: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafe(end - start);
   return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
 }
