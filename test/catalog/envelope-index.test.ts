@@ -1,3 +1,4 @@
+import { copyFileSync, renameSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,28 @@ describe('an index', () => {
     await rm(path);
     service.move('env_25', 'CANCELLED');
     expect(await here.find({ words })).toEqual(service.truth('ada'));
+  });
+
+  it.each([
+    ['with a count', true],
+    ['without a count', false],
+  ])('misses nothing if another process rewrites it while new envelopes are added: %s', async (_, counts) => {
+    service.reading.counts = counts;
+    for (let n = 0; n < 20; n++) service.make();
+    const here = process();
+    const words = ['ada'];
+    await here.find({ words });
+    copyFileSync(path, `${path}.before`);
+    for (let n = 0; n < 150; n++) service.make();
+    let rewritten = 0;
+    service.onPage = (page) => {
+      // The lines of the first page were already appended to the file that is replaced.
+      if (page === 2 && rewritten++ === 0) renameSync(`${path}.before`, path);
+    };
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+    expect(rewritten).toBeGreaterThan(0);
+    // Another process relies on what was recorded as complete.
+    expect(await process().find({ words })).toEqual(service.truth('ada'));
   });
 
   it('misses nothing if two processes read and change envelopes at the same time', async () => {

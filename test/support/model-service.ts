@@ -16,6 +16,8 @@ const MINUTE = 60_000;
 export class ModelService {
   readonly envelopes = new Map<string, Envelope>();
   readonly reading: Reading;
+  /** Called before each page of the list is returned. */
+  onPage: (page: number) => void = () => undefined;
   readonly #server: TestServer;
   /** The service's clock: it advances a minute with each new envelope. */
   #time = START;
@@ -112,6 +114,7 @@ export class ModelService {
 
   #page(query: URLSearchParams): unknown {
     const [page, status] = [Number(query.get('page')), query.get('status')];
+    this.onPage(page);
     const all = [...this.envelopes.values()].filter((one) => status === null || one.status === status);
     const { order, items, counts } = this.reading;
     if (order === 'newest-first') all.reverse();

@@ -30,7 +30,7 @@ export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable';
 }
 
-/** How often an envelope is read for one query, because another process may rewrite the file at the same time. */
+/** How often the list or an envelope is read for one query, because another process may rewrite the file at the same time. */
 const MAX_READINGS = 5;
 /** Reading more envelopes than this at the same time leaves a share of the rate limit to other programs. */
 const MANY = 20;
@@ -54,6 +54,8 @@ export class EnvelopeIndex {
   #listed = 0;
   /** How often each envelope was read for this query. */
   readonly #readings = new Map<string, number>();
+  /** Another process rewrote or deleted the file during the update, so that added lines may be missing. */
+  #wasReplaced = false;
 
   private constructor(
     { client, writer }: { client: Client; writer: IndexWriter },
@@ -109,10 +111,19 @@ export class EnvelopeIndex {
    */
   async update(wanted: () => readonly IndexedEnvelope[]): Promise<void> {
     const isNew = this.#snapshot.completeness === undefined;
-    await this.#paced(isNew, () => this.#findNew());
-    await this.#readUnlisted();
-    if (isNew) await removeUnusedIndexes(dirname(this.#path));
-    for (let mayList = true; ; ) {
+    for (let tries = 0; tries < MAX_READINGS; tries++) {
+      await this.#paced(isNew, () => this.#findNew());
+      await this.#readUnlisted();
+      await this.#readOutdated(wanted);
+      if (this.#wasReplaced) continue;
+      if (isNew) await removeUnusedIndexes(dirname(this.#path));
+      return;
+    }
+    throw this.#doesNotKeepLines();
+  }
+
+  async #readOutdated(wanted: () => readonly IndexedEnvelope[]): Promise<void> {
+    for (let mayList = true; !this.#wasReplaced; ) {
       const undecided = this.#snapshot.undecided(this.#now());
       const outdated = new Set([...undecided, ...wanted()].filter((one) => !this.isCurrent(one)));
       if (outdated.size === 0) return;
@@ -146,12 +157,16 @@ export class EnvelopeIndex {
 
   /** Compares the index with the service's list: reads what is new or, if the counts differ, all of it. */
   async #findNew(): Promise<void> {
+    this.#wasReplaced = false;
     const onItems = (items: readonly Envelope[], total: number | undefined) => this.#take(items, total);
     const list = new ListComparison(this.#client, this.#snapshot, onItems);
-    const { gone, unconfirmed, upTo, extra } = await list.run(this.#options.signal);
+    const { seen, gone, unconfirmed, upTo, extra } = await list.run(this.#options.signal);
     this.#unconfirmed = unconfirmed;
     for (const id of gone) this.#writer.event({ gone: id });
     await this.#readNewLines();
+    // A file that is new to this process may have been replaced before it was first read.
+    for (const id of seen) this.#wasReplaced ||= !this.#snapshot.known.has(id);
+    if (this.#wasReplaced) return;
     const count = this.#snapshot.known.size;
     this.#writer.event({ complete: Date.now(), upTo, count, extra });
     await this.#readNewLines();
@@ -209,7 +224,11 @@ export class EnvelopeIndex {
   #countReading(id: string): void {
     const count = (this.#readings.get(id) ?? 0) + 1;
     this.#readings.set(id, count);
-    if (count > MAX_READINGS) throw new IndexUnusable(`${this.#path} doesn't keep what is added to it`);
+    if (count > MAX_READINGS) throw this.#doesNotKeepLines();
+  }
+
+  #doesNotKeepLines(): IndexUnusable {
+    return new IndexUnusable(`${this.#path} doesn't keep what is added to it`);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */
@@ -223,7 +242,9 @@ export class EnvelopeIndex {
   async #readNewLines(): Promise<void> {
     this.#writer.flush();
     if (this.#writer.hasFailed) throw new IndexUnusable(`${this.#path} can't be written`);
+    const { file } = this.#snapshot;
     this.#snapshot = await readIndex(this.#path, this.#selection, this.#snapshot);
+    this.#wasReplaced ||= file !== undefined && this.#snapshot.file !== file;
   }
 
   #paced<T>(isLarge: boolean, work: () => Promise<T>): Promise<T> {

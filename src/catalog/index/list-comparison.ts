@@ -8,6 +8,8 @@ import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** The result of comparing an index with the service's list. */
 interface WalkResult {
+  /** The IDs of the items that were read. */
+  seen: ReadonlySet<string>;
   /** Indexed, but no longer in the list. */
   gone: string[];
   /** Missing from the list, but new enough that they may still appear. */
@@ -57,6 +59,7 @@ export class ListComparison {
     const mayAppear = ({ created }: IndexedEnvelope) =>
       created > upTo - MAX_LIST_LAG_MS && created <= upTo + CLOCK_SLACK_MS;
     return {
+      seen: this.#seen,
       gone: missing.filter((one) => !mayAppear(one)).map(({ id }) => id),
       unconfirmed: new Set(missing.filter(mayAppear).map(({ id }) => id)),
       upTo,
