@@ -1,13 +1,13 @@
 import { messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
 
 /** Why the bucket can't be read, and the fix. */
-export interface CredentialsProblem {
+export interface BucketProblem {
   code: StorageErrorCode;
   why: string;
   hint: string;
 }
 
-export const EXPIRED: CredentialsProblem = {
+export const EXPIRED: BucketProblem = {
   code: 'STORAGE_CREDENTIALS',
   why: 'the credentials have expired',
   hint: 'Get new ones, for example with `aws sso login`.',
@@ -46,7 +46,7 @@ export async function reasonOfProvider(
 const LONGEST_OUTPUT = 200;
 
 /** Returns the cause of missing credentials by the message of their provider. */
-export function missingCredentialsCause(message: string): CredentialsProblem {
+export function missingCredentialsCause(message: string): BucketProblem {
   const profile = process.env.AWS_PROFILE;
   const code = 'STORAGE_CREDENTIALS';
   if (!profile && !/expired|aws sso login|refresh/i.test(message))

@@ -4,7 +4,7 @@ import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { type CredentialsProblem, EXPIRED, missingCredentialsCause } from './credentials.ts';
+import { type BucketProblem, EXPIRED, missingCredentialsCause } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
 
 /** The operation that failed, and its target. */
@@ -53,34 +53,34 @@ const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 const NOT_S3 =
   'This can be a proxy, a sign-in page, an endpoint that is not an S3 API, or http:// instead of https://. Check HTTPS_PROXY and --endpoint.';
 
-const MISSING: CredentialsProblem = {
+const MISSING: BucketProblem = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object does not exist',
   hint: `Check the key and the bucket. ${SEE_SETTINGS}`,
 };
-const NO_BUCKET: CredentialsProblem = {
+const NO_BUCKET: BucketProblem = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the bucket does not exist',
   hint: SEE_SETTINGS,
 };
-const DENIED: CredentialsProblem = {
+const DENIED: BucketProblem = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
   hint: 'The key needs s3:GetObject, and kms:Decrypt for objects encrypted with KMS. Without s3:ListBucket, a missing object causes the same error.',
 };
-const CLOCK: CredentialsProblem = {
+const CLOCK: BucketProblem = {
   code: 'STORAGE_CREDENTIALS',
   why: "this machine's clock is wrong",
   hint: 'Correct the clock. S3 requests are valid for only a few minutes.',
 };
-const SLOW: CredentialsProblem = {
+const SLOW: BucketProblem = {
   code: 'STORAGE_UNREACHABLE',
   why: 'the bucket received too many requests',
   hint: 'Try again later.',
 };
 
 /** Causes by the name of the bucket's error. Names are used because messages vary, and some servers omit them. */
-const BY_NAME: Readonly<Record<string, CredentialsProblem>> = {
+const BY_NAME: Readonly<Record<string, BucketProblem>> = {
   NoSuchKey: MISSING,
   NotFound: MISSING,
   NoSuchBucket: NO_BUCKET,
@@ -167,7 +167,7 @@ function envelopeHint(id: string): string {
   return `This is an envelope's ID, not a storage key. To download the envelope's documents, run \`${download}\`.`;
 }
 
-function causeOf(error: unknown, where: FailedOperation): CredentialsProblem {
+function causeOf(error: unknown, where: FailedOperation): BucketProblem {
   if (error instanceof BucketError)
     return (
       otherRegion(error) ??
@@ -191,7 +191,7 @@ const OTHER_REGION: readonly string[] = [
 /**
  * Returns the cause if the bucket is in another region (a redirect, or a signature for the wrong region).
  */
-function otherRegion({ name, status, region }: BucketError): CredentialsProblem | undefined {
+function otherRegion({ name, status, region }: BucketError): BucketProblem | undefined {
   // A redirect without either is not from S3: for example, from http:// to https://.
   const moved = region !== undefined && (status === 301 || status === 307 || status === 400);
   if (!moved && !OTHER_REGION.includes(name)) return undefined;
@@ -201,11 +201,11 @@ function otherRegion({ name, status, region }: BucketError): CredentialsProblem 
   );
 }
 
-function unreachable(why: string, hint = SEE_SETTINGS): CredentialsProblem {
+function unreachable(why: string, hint = SEE_SETTINGS): BucketProblem {
   return { code: 'STORAGE_UNREACHABLE', why, hint };
 }
 
-function byStatus(status: number): CredentialsProblem | undefined {
+function byStatus(status: number): BucketProblem | undefined {
   if (status === 403) return DENIED;
   if (status === 404) return MISSING;
   if (status === 401 || status === 407) {
@@ -226,7 +226,7 @@ function byStatus(status: number): CredentialsProblem | undefined {
   return status >= 500 ? unreachable(`the bucket responded with ${status}`, 'Try again later.') : undefined;
 }
 
-function byConnection(error: unknown, where: FailedOperation): CredentialsProblem {
+function byConnection(error: unknown, where: FailedOperation): BucketProblem {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
   const code = codeOf(error) ?? '';
