@@ -1,5 +1,6 @@
 import { type BackOff, backOff } from '../kernel/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isRateLimited } from '../kernel/request-failures.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
@@ -34,6 +35,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'>, ResourceOpti
 /** A client for the service, with a typed method for each of the eight routes in the API document. */
 export interface Client extends Resources {
   baseUrl: string;
+  /** Names the account of the key at the base URL (`accountOf`). */
+  account: string;
   /** The time limit of a request, in ms. */
   timeoutMs: number;
   /** Sends any request, with the retry policy. Writes pass the gate. */
@@ -51,6 +54,8 @@ export interface Client extends Resources {
 }
 
 export function createClient(options: ClientOptions): Client {
+  const { baseUrl, clock, graceMs = 0, timeoutMs } = options;
+  const account = accountOf(baseUrl, options.apiKey);
   const window = windowFor(options);
   const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);
   const retrying = withRetries(createHttp({ ...options, serviceClock, window }), {
@@ -63,16 +68,16 @@ export function createClient(options: ClientOptions): Client {
   const sendNow = withApiCheck(retrying, options.baseUrl);
   let gate: WriteGate | undefined;
   const writes = async () => {
-    gate ??= ((await options.gate?.()) ?? openGate)(sendNow);
+    gate ??= ((await options.gate?.()) ?? openGate)(sendNow, account);
     return gate;
   };
   const send: SendRequest = async (request) =>
     isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
   const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
-  const { baseUrl, clock, graceMs = 0, timeoutMs } = options;
   const resources = createResources(send, options);
   return {
     baseUrl,
+    account,
     timeoutMs,
     ...resources,
     send,

@@ -51,8 +51,8 @@ export interface WriteGate {
   beginRun(run: { id: string; sends: boolean }): (end: RunEnd) => Promise<void>;
 }
 
-/** Creates the gate of a client. `send` sends a request. */
-export type OpenGate = (send: SendRequest) => WriteGate;
+/** Creates the gate of a client. `send` sends a request; `account` names the client's account (`accountOf`) in the log. */
+export type OpenGate = (send: SendRequest, account: string) => WriteGate;
 
 /** A gate without guards and without a log. */
 export const openGate: OpenGate = (send) => ({

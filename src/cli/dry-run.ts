@@ -42,7 +42,8 @@ async function findRefusal(
   const timer = setTimeout(() => limit.abort(), CHECK_MS);
   try {
     const gate = await session.openGate(AbortSignal.any([interrupt.signal, limit.signal]));
-    await gate(send).check(planned);
+    // A dry run records nothing, for no account.
+    await gate(send, '').check(planned);
   } catch (error) {
     if (error instanceof GuardError) return error;
     interrupt.signal.throwIfAborted();

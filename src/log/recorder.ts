@@ -15,6 +15,8 @@ export interface RecorderOptions {
   memory: WriteMemory;
   /** The facts about this process that each entry contains. */
   facts: Pick<Intent, 'user' | 'profile' | 'baseUrl' | 'command'>;
+  /** The account that the writes are for (`accountOf`). */
+  account: string;
   clock: Pick<Clock, 'now'>;
   /** Returns the service's time, in ms. */
   serviceNow: () => number;
@@ -160,6 +162,7 @@ export class LogRecorder {
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
       ...this.#options.facts,
+      account: this.#options.account,
     };
   }
 

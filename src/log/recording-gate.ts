@@ -6,18 +6,20 @@ import { LogRecorder, type RecorderOptions } from './recorder.ts';
 import { readWrite } from './write-request.ts';
 
 /** Creates a gate without guards that records each write, for programs. */
-export function recordingGate(options: RecorderOptions): OpenGate {
-  const recorder = new LogRecorder(options);
-  return (send) => ({
-    ...openGate(send),
-    pass: (request) => {
-      const { action, effect, envelopeId, requestId, signer } = readWrite(request);
-      const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-      const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
-      return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
-    },
-    resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),
-  });
+export function recordingGate(options: Omit<RecorderOptions, 'account'>): OpenGate {
+  return (send, account) => {
+    const recorder = new LogRecorder({ ...options, account });
+    return {
+      ...openGate(send, account),
+      pass: (request) => {
+        const { action, effect, envelopeId, requestId, signer } = readWrite(request);
+        const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
+        const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
+        return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
+      },
+      resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),
+    };
+  };
 }
 
 /** Returns the ID of the envelope in a response. */

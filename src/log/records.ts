@@ -39,6 +39,8 @@ const intentSchema = z.object({
   user: z.string(),
   profile: text,
   baseUrl: z.string(),
+  /** Names the key's account at the base URL (`accountOf`). Two organizations may share a base URL. */
+  account: z.string(),
   command: z.string(),
 });
 

@@ -87,6 +87,7 @@ describe('a request ID in the file', () => {
         user: 'bo',
         profile: null,
         baseUrl: client.baseUrl,
+        account: client.account,
         command: 'envelopes create',
       };
     };

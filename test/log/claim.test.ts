@@ -36,6 +36,7 @@ function intent(key: string, at = NOVEMBER): KeyedIntent {
     user: 'ada',
     profile: null,
     baseUrl: URL,
+    account: 'account',
     command: 'envelopes create',
   };
 }

@@ -80,11 +80,12 @@ export class BulkService {
     };
     const send = withRetries(exchange, { clock, random: () => 0.5, retries: 3, maxWaitMs: 60_000 });
     const open = memory === undefined ? openGate : gateFor(memory, BASE_URL, clock, () => serviceClock.now());
-    const gate = open(send);
+    const gate = open(send, 'account');
     const sendGated: SendRequest = (request) =>
       request.method === 'GET' ? send(request) : gate.pass(request);
     return {
       baseUrl: BASE_URL,
+      account: 'account',
       timeoutMs: 30_000,
       ...createResources(sendGated),
       send: sendGated,

@@ -28,7 +28,7 @@ interface NameConfirmation {
   ask: ((name: string) => Promise<string>) | undefined;
 }
 
-interface GateOptions extends RecorderOptions {
+interface GateOptions extends Omit<RecorderOptions, 'account'> {
   guards: Guards;
   confirmation: NameConfirmation;
   /** Ends the requests that only check, before anything is written. */
@@ -38,18 +38,21 @@ interface GateOptions extends RecorderOptions {
 /** Creates the gates of a command, one for each client. They count its emails together. */
 export function guardedGate(options: GateOptions): OpenGate {
   const gate = new GuardedGate(options);
-  return (send) => ({
-    pass: (request) => gate.pass(request, send),
-    check: (planned) => gate.check(planned, send),
-    resolve: (key, envelopeId) => gate.recorder.resolve(key, envelopeId),
-    beginRun: (run) => gate.beginRun(run),
-  });
+  return (send, account) => {
+    const sender = { send, recorder: new LogRecorder({ ...options, account }) };
+    return {
+      pass: (request) => gate.pass(request, sender),
+      check: (planned) => gate.check(planned, sender),
+      resolve: (key, envelopeId) => sender.recorder.resolve(key, envelopeId),
+      beginRun: (run) => gate.beginRun(run, sender.recorder),
+    };
+  };
 }
 
 /** Creates gates for writes that only a sandbox offers. They are not logged, and refused only if nothing may be written. */
 export function readOnlyGate(guards: Guards): OpenGate {
-  return (send) => ({
-    ...openGate(send),
+  return (send, account) => ({
+    ...openGate(send, account),
     async pass(request) {
       requireWritable(guards);
       return send(request);
@@ -57,9 +60,14 @@ export function readOnlyGate(guards: Guards): OpenGate {
   });
 }
 
+/** A client: how it sends a request, and the entries of its account. */
+interface Sender {
+  send: SendRequest;
+  recorder: LogRecorder;
+}
+
 /** Lets the writes of a command pass if the guards allow them, and records them in the log. */
 class GuardedGate {
-  readonly recorder: LogRecorder;
   readonly #options: GateOptions;
   #tally = new EmailTally();
   /** Writes whose emails were counted. A retry emails nobody else. */
@@ -73,11 +81,10 @@ class GuardedGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.recorder = new LogRecorder(options);
   }
 
   /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
-  async check(planned: readonly PlannedWrite[], send: SendRequest): Promise<WritePermit> {
+  async check(planned: readonly PlannedWrite[], { send, recorder }: Sender): Promise<WritePermit> {
     this.#tally = new EmailTally();
     this.#counted.clear();
     const sends = planned.some((one) => one.action !== 'create' || one.sends);
@@ -88,7 +95,7 @@ class GuardedGate {
       requestId: undefined,
     };
     const { guards, confirmation, signal } = this.#options;
-    await this.#recordingRefusal(facts, async () => {
+    await this.#recordingRefusal(facts, recorder, async () => {
       if (!hasLimits(guards)) return;
       const tally = new EmailTally();
       const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, (request) => send({ ...request, signal }));
@@ -101,18 +108,18 @@ class GuardedGate {
   }
 
   /** Checks, sends, and records a write. @throws GuardError */
-  async pass(request: HttpRequest, send: SendRequest): Promise<HttpResponse> {
+  async pass(request: HttpRequest, { send, recorder }: Sender): Promise<HttpResponse> {
     const beginRun = this.#beginRun;
     const write = readWrite(request);
     const { action, effect, envelopeId, requestId } = write;
     const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
     const facts = { action, effect, envelopeIds, requestId, signerId: write.signer, once: request.once };
-    await this.#recordingRefusal(facts, () => this.#allow(write, send));
+    await this.#recordingRefusal(facts, recorder, () => this.#allow(write, send));
     await beginRun?.();
     // The rows of a run are in its journal. Those that may happen only once are in the log as well.
     const isRecorded = beginRun === undefined || request.once !== undefined;
     const sendNow = (hooks: WriteHooks = {}) => send({ ...request, ...hooks });
-    const reply = await (isRecorded ? this.recorder.record(facts, sendNow, envelopeIn) : sendNow());
+    const reply = await (isRecorded ? recorder.record(facts, sendNow, envelopeIn) : sendNow());
     const id = envelopeId ?? envelopeIn(reply);
     if (id !== undefined && hasLimits(this.#options.guards)) {
       if (action === 'send') this.#drafts.delete(id);
@@ -121,10 +128,10 @@ class GuardedGate {
     return reply;
   }
 
-  beginRun({ id, sends }: { id: string; sends: boolean }): CompleteRun {
+  beginRun({ id, sends }: { id: string; sends: boolean }, recorder: LogRecorder): CompleteRun {
     let started: Promise<CompleteRun> | undefined;
     this.#beginRun = () => {
-      started ??= this.recorder.beginRun(id, sends);
+      started ??= recorder.beginRun(id, sends);
       return started;
     };
     return async (end) => {
@@ -136,12 +143,16 @@ class GuardedGate {
   }
 
   /** Makes a decision by the guards, and records it if it is a refusal. */
-  async #recordingRefusal(write: WriteFacts, decide: () => Promise<void>): Promise<void> {
+  async #recordingRefusal(
+    write: WriteFacts,
+    recorder: LogRecorder,
+    decide: () => Promise<void>,
+  ): Promise<void> {
     try {
       requireWritable(this.#options.guards);
       await decide();
     } catch (error) {
-      if (error instanceof GuardError) await this.recorder.refused(write, error.code);
+      if (error instanceof GuardError) await recorder.refused(write, error.code);
       throw error;
     }
   }
