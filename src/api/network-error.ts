@@ -2,7 +2,13 @@ import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
 import { type HttpProxy, proxyLabel } from '../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../kernel/network/trust.ts';
-import { CERTIFICATE, NEVER_SENT, UNKNOWN_ISSUER } from '../kernel/network/unreachable.ts';
+import {
+  CERTIFICATE,
+  isOfConnecting,
+  NEVER_SENT,
+  REFUSED,
+  UNKNOWN_ISSUER,
+} from '../kernel/network/unreachable.ts';
 import { isLoopback } from './base-url.ts';
 
 const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
@@ -29,8 +35,10 @@ interface Facts {
 /** Converts an error of undici to a NetworkError, which shows whether the service may have received the request. */
 export function networkError(error: unknown, facts: Facts): NetworkError {
   const { origin } = new URL(facts.url);
-  const code = causeCode(error);
-  const neverSent = NEVER_SENT.get(code) ?? CERTIFICATE.get(code) ?? ofTunnel(error, code);
+  const cause = causeOf(error);
+  const code = codeOf(cause) ?? '';
+  const refused = isOfConnecting(cause) ? REFUSED.get(code) : undefined;
+  const neverSent = NEVER_SENT.get(code) ?? refused ?? CERTIFICATE.get(code) ?? ofTunnel(error, code);
   if (neverSent !== undefined) return unreachable(error, code, neverSent, facts);
   if (facts.stopped)
     return new NetworkError('NETWORK', `${origin} had not responded when the command was stopped.`, {
@@ -72,7 +80,9 @@ function ofTunnel(error: unknown, code: string): string | undefined {
 }
 
 function lossOf(error: unknown, code: string): string {
-  return isNotHttp(error) ? 'the response is not valid HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
+  return isNotHttp(error)
+    ? 'the response is not valid HTTP'
+    : (AFTER_SENDING.get(code) ?? REFUSED.get(code) ?? messageOf(error));
 }
 
 /** Returns true for undici's parser errors, which are recognized by their name. */
@@ -80,11 +90,11 @@ function isNotHttp(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError';
 }
 
-/** Returns the most specific error code, because some errors are wrapped in others. */
-function causeCode(error: unknown): string {
-  const own = codeOf(error) ?? '';
-  if (NEVER_SENT.has(own) || CERTIFICATE.has(own) || AFTER_SENDING.has(own)) return own;
-  return (error instanceof Error ? codeOf(error.cause) : undefined) ?? own;
+/** Returns the error with the most specific code, because some errors are wrapped in others. */
+function causeOf(error: unknown): unknown {
+  const code = codeOf(error) ?? '';
+  if ([NEVER_SENT, REFUSED, CERTIFICATE, AFTER_SENDING].some((known) => known.has(code))) return error;
+  return error instanceof Error && codeOf(error.cause) !== undefined ? error.cause : error;
 }
 
 function hintFor(code: string, proxy: HttpProxy | undefined): string {

@@ -1,14 +1,26 @@
 /** Failures that occur before any byte of a request is sent, so that the host certainly didn't receive it. */
 export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ECONNREFUSED: 'connection refused',
     ENOTFOUND: 'the host was not found (DNS)',
     EAI_AGAIN: 'the name server did not respond (DNS)',
-    EHOSTUNREACH: 'no route to the host',
-    ENETUNREACH: 'the network is unreachable',
     UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
   }),
 );
+
+/** Failures that also end an open connection, such as by the message of a firewall (ICMP). Nothing was sent only if `isOfConnecting`. */
+export const REFUSED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'connection refused',
+    EHOSTUNREACH: 'no route to the host',
+    ENETUNREACH: 'the network is unreachable',
+  }),
+);
+
+/** Returns true if an error of the system is that of connecting. For a host with several addresses, it contains one for each. */
+export function isOfConnecting(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOfConnecting);
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+}
 
 const UNKNOWN_AUTHORITY = 'its TLS certificate is from an untrusted authority';
 
@@ -35,5 +47,5 @@ export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
 
 /** Returns why a connection failed, by its error code. An unknown code is returned unchanged. */
 export function connectionReason(code: string): string {
-  return NEVER_SENT.get(code) ?? CERTIFICATE.get(code) ?? code;
+  return NEVER_SENT.get(code) ?? REFUSED.get(code) ?? CERTIFICATE.get(code) ?? code;
 }
