@@ -28,7 +28,9 @@ export function isAmbiguous(error: unknown): error is Ambiguous {
   if (error instanceof NetworkError) return error.maybeReceived;
   if (error instanceof NoApiError) return false;
   if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
-  return error instanceof ServiceError && (error.status >= 500 || GAVE_UP_STATUSES.has(error.status));
+  if (!(error instanceof ServiceError)) return false;
+  // An error in a response that reports a success proves neither.
+  return error.status < 400 || error.status >= 500 || GAVE_UP_STATUSES.has(error.status);
 }
 
 /**

@@ -29,6 +29,8 @@ describe('the kind of an error', () => {
       ['isAmbiguous', 'isOutage'],
     ],
     ['a service error', service('INTERNAL_ERROR', 500), ['isAmbiguous', 'isOutage']],
+    ['an error in a successful response', service('VALIDATION_ERROR', 200), ['isAmbiguous', 'isOutage']],
+    ['an error in a response without content', service('ODD', 204), ['isAmbiguous', 'isOutage']],
     ['a write that was not found', new UnknownOutcomeError('x'), ['isAmbiguous', 'isOutage']],
     ['too many requests', service('RATE_LIMITED', 429), ['isRateLimited']],
     ['a refusal', service('VALIDATION_ERROR', 400), []],
