@@ -64,6 +64,9 @@ export const envelopeSchema = z.looseObject({
 });
 export type Envelope = z.infer<typeof envelopeSchema>;
 
+/** A response with a resource that can be named. */
+export const namedResponseSchema = z.looseObject({ data: z.looseObject({ id }) });
+
 /** The envelope of a response: `data`, and for lists also `meta.pagination`. */
 export const resourceResponseSchema = z.looseObject({ data: z.unknown() });
 export const listResponseSchema = z.looseObject({

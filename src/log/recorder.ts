@@ -39,8 +39,9 @@ export interface WriteFacts {
 
 /** Enough for a slow disk, however short the time limit of a request is, in ms. */
 const MIN_START_MS = 5_000;
-/** The form of the service's IDs and codes. Anything else is not stored in the log. */
-const ID = /^[\w.:~-]{1,128}$/;
+/** A longer ID is not stored in the log. */
+const MAX_ID_LENGTH = 500;
+/** The form of the service's codes. Anything else is not stored in the log. */
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /** Records each write before every attempt to send it, and again when its outcome is known. */
@@ -66,7 +67,7 @@ export class LogRecorder {
 
   /**
    * Sends a write between the records of its entry. `send` calls the hooks (HttpRequest). `idIn` returns the ID of the envelope in
-   * the result.
+   * the result. A create without one is recorded as unknown: it may have created an envelope, which has to be found.
    * @throws JournalError before anything is sent, if it can't be recorded.
    * @throws SupersededError if an earlier write has the same key. Nothing was sent then.
    */
@@ -91,10 +92,7 @@ export class LogRecorder {
     };
     try {
       const result = await send(hooks);
-      if (intent !== undefined) {
-        const known = intent.envelopeIds.length > 0 ? {} : { envelopeIds: knownIds([idIn(result) ?? '']) };
-        await this.#complete(this.#end(intent, 'done', known));
-      }
+      if (intent !== undefined) await this.#answered(intent, write, idIn(result));
       return result;
     } catch (error) {
       if (intent !== undefined && !(error instanceof SupersededError))
@@ -136,11 +134,24 @@ export class LogRecorder {
     }
   }
 
+  async #answered(intent: Intent, write: WriteFacts, id: string | undefined): Promise<void> {
+    const envelopeIds = intent.envelopeIds.length > 0 ? intent.envelopeIds : knownIds([id ?? '']);
+    if (write.action === 'create' && envelopeIds.length === 0)
+      return this.#lost(intent, write, 'BAD_RESPONSE');
+    await this.#complete(this.#end(intent, 'done', { envelopeIds }));
+  }
+
+  /** Records that the outcome is unknown, until `resolve` is called. */
+  async #lost(intent: Intent, { requestId }: WriteFacts, error: string | null): Promise<void> {
+    this.#incomplete.set(requestId ?? intent.envelopeIds[0] ?? intent.id, intent);
+    await this.#complete(this.#end(intent, 'unknown', { error }));
+  }
+
   async #failed(intent: Intent, write: WriteFacts, error: unknown, isSent: boolean): Promise<void> {
     const isRefused = !isSent || (error instanceof EsignError && !isAmbiguous(error));
-    if (!isRefused) this.#incomplete.set(write.requestId ?? intent.envelopeIds[0] ?? intent.id, intent);
     const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
-    await this.#complete(this.#end(intent, isRefused ? 'refused' : 'unknown', { error: code }));
+    if (isRefused) await this.#complete(this.#end(intent, 'refused', { error: code }));
+    else await this.#lost(intent, write, code);
   }
 
   #intent(id: string, { action, effect, envelopeIds, requestId, signerId, once }: WriteFacts): Intent {
@@ -158,7 +169,8 @@ export class LogRecorder {
       action,
       effect,
       envelopeIds: knownIds(envelopeIds),
-      ...(signerId !== undefined && ID.test(signerId) ? { signerId } : {}),
+      // Services without signer IDs may accept an address, which is not stored.
+      ...(signerId === undefined || signerId.includes('@') ? {} : { signerId }),
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
       ...this.#options.facts,
@@ -218,7 +230,7 @@ export function newWriteId(): string {
 }
 
 function knownIds(ids: readonly string[]): string[] {
-  return ids.filter((id) => ID.test(id));
+  return ids.filter((id) => id !== '' && id.length <= MAX_ID_LENGTH);
 }
 
 function codeOf(code: string | null): string | null {

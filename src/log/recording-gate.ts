@@ -1,7 +1,6 @@
 import type { HttpResponse } from '../api/response.ts';
-import { matchesSchema, resourceResponseSchema } from '../api/schemas.ts';
+import { matchesSchema, namedResponseSchema } from '../api/schemas.ts';
 import { type OpenGate, openGate } from '../api/write-gate.ts';
-import { isRecord } from '../kernel/json.ts';
 import { LogRecorder, type RecorderOptions } from './recorder.ts';
 import { readWrite } from './write-request.ts';
 
@@ -22,9 +21,7 @@ export function recordingGate(options: Omit<RecorderOptions, 'account'>): OpenGa
   };
 }
 
-/** Returns the ID of the envelope in a response. */
+/** Returns the ID of the envelope in a response, or undefined without one that the client accepts. */
 export function envelopeIn({ body }: HttpResponse): string | undefined {
-  if (!matchesSchema(resourceResponseSchema, body)) return undefined;
-  const { data } = body;
-  return isRecord(data) && typeof data.id === 'string' ? data.id : undefined;
+  return matchesSchema(namedResponseSchema, body) ? body.data.id : undefined;
 }
