@@ -5,11 +5,11 @@ import { dueTurns, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { addressOf } from '../kernel/text/person.ts';
-import { canBeReminded, isInFlight, isPending } from '../kernel/vocabulary.ts';
+import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { Concern } from './completeness.ts';
 import { halfwayError } from './halfway-error.ts';
-import { signersNamed, whoseTurn } from './named-signer.ts';
+import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
   type ActionReport,
@@ -56,6 +56,8 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
       return notOpen(`${id} is ${status ?? 'unknown'}.`);
     if (options.steps !== undefined && !envelope.sentAt)
       return notOpen(`The service doesn't return when ${id} was sent.`);
+    const answered = skipAnswered(envelope, options.signersOf(id));
+    if (answered !== undefined) return answered;
     if (status && !canBeReminded(status)) return refuseForStatus(envelope, 'reminded');
     return planReminder(envelope, await readTimes(), means, options);
   };
@@ -89,8 +91,8 @@ function planReminder(
   const isNamed = ({ signer }: Due) =>
     options.steps === undefined || Boolean(signer.id) || pending.length === 1;
   const due = left.filter(isNamed);
-  const notes = left.filter((one) => !isNamed(one)).map(({ signer }) => notRemindedText(id, signer));
-  if (options.steps !== undefined && due.length === 0) return notes[0] ? notOpen(notes[0]) : notDue(id);
+  const unnamed = left.filter((one) => !isNamed(one)).map(({ signer }) => notRemindedText(id, signer));
+  if (options.steps !== undefined && due.length === 0) return unnamed[0] ? notOpen(unnamed[0]) : notDue(id);
   const start = gapStart(options, now);
   // Without a signer, the service reminds every pending signer, whoever's turn it is (API document, Remind).
   const isForAll =
@@ -105,7 +107,7 @@ function planReminder(
     kind: 'execute',
     signers: due.map(({ signer }) => signer),
     writes: requests.map(({ signerId }) => ({ action: 'remind', envelopeId: id, signer: signerId })),
-    notes,
+    notes: [...answeredTexts(envelope, named), ...unnamed],
     concerns: options.reportsRecent ? asked.flatMap((one) => remindedWithinHour(id, one, times, now)) : [],
     execute: () => sendReminders(client, envelope, requests, now, signal),
   };
@@ -119,7 +121,7 @@ function askedNow(
   now: number,
 ): Due[] {
   // An ID and an address may name the same signer.
-  const wanted = named && new Set(named.flatMap((one) => signersNamed(envelope, one)));
+  const wanted = named && new Set(named.flatMap((one) => signersNamed(envelope, one)).filter(isPending));
   const since = gapStart(options, now);
   if (options.steps === undefined)
     return [...(wanted ?? whoseTurn(envelope))].map((signer) => ({ signer, since }));
@@ -178,6 +180,24 @@ async function sendReminders(
   }
   if (acted !== undefined) return { ...acted, signers: reminded };
   throw new NothingToDoError('REMINDED_RECENTLY', `Another process has just reminded the signers of ${id}.`);
+}
+
+/** Describes the named signers who have signed or declined, such as since a list of late ones was made. */
+function answeredTexts(envelope: Envelope, named: readonly string[] = []): string[] {
+  const signers = new Set(named.flatMap((one) => findSigners(envelope, one)));
+  return [...signers]
+    .filter((one) => !isPending(one))
+    .map(
+      (one) => `${addressOf(one)} has already ${hasDeclined(one) ? 'declined' : 'signed'} ${envelope.id}.`,
+    );
+}
+
+/** Skips an envelope if every signer who is named has signed or declined. */
+function skipAnswered(envelope: Envelope, named: readonly string[] = []): Skip | undefined {
+  const isAnswered = (signers: readonly Signer[]) => signers.length > 0 && !signers.some(isPending);
+  if (named.length === 0 || !named.every((one) => isAnswered(findSigners(envelope, one)))) return undefined;
+  const text = answeredTexts(envelope, named).join(' ');
+  return { kind: 'skip', reason: new NothingToDoError('NOT_PENDING', text) };
 }
 
 function notOpen(text: string): Skip {

@@ -229,13 +229,17 @@ export const JournalError = errorClass('JournalError', 'JOURNAL');
 export type JournalError = InstanceType<typeof JournalError>;
 
 /**
- * Nothing needs to be done for an envelope: its signers were reminded recently, no reminder is due, or its signers are not asked to
- * sign now. Commands count this as success.
+ * Nothing needs to be done for an envelope: its signers were reminded recently, no reminder is due, its signers are not asked to sign
+ * now, or the named ones have signed or declined. Commands count this as success.
  */
 export class NothingToDoError extends EsignError {
   static override readonly name = 'NothingToDoError';
   override readonly name = 'NothingToDoError';
-  constructor(code: 'REMINDED_RECENTLY' | 'NOT_DUE' | 'NOT_OPEN', message: string, facts: ErrorFacts = {}) {
+  constructor(
+    code: 'REMINDED_RECENTLY' | 'NOT_DUE' | 'NOT_OPEN' | 'NOT_PENDING',
+    message: string,
+    facts: ErrorFacts = {},
+  ) {
     super(code, message, facts);
   }
 }

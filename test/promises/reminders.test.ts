@@ -66,6 +66,30 @@ describe('a reminder', () => {
     ]);
   });
 
+  it('leaves out named signers who have signed since they were listed, which is success', async () => {
+    const [one, other, done] = [await sent(), await sent(), await sent()];
+    const lines = [one, other, done].flatMap(({ id, signerIds }) =>
+      signerIds.map((signer) => `${id} ${signer}`),
+    );
+    for (const { id, ada } of [one, done]) await home.run`sandbox sign ${id} --signer ${ada}`;
+    await home.run`sandbox sign ${done.id} --signer ${done.bo}`;
+    const input = `${lines.join('\n')}\n`;
+    const run = await home.run(argv`envelopes remind - --yes --json`, { input });
+    expect([run.code, ...jsonLines(run.stdout)]).toMatchObject([
+      0,
+      { id: one.id, ok: true, envelope: {} },
+      { id: other.id, ok: true, envelope: {} },
+      { id: done.id, ok: true, skipped: 'NOT_PENDING' },
+    ]);
+    expect(run.stderr).toContain(`${one.ada} has already signed ${one.id}.`);
+    expect(await reminded(one)).toEqual([0, 1]);
+    const single = await remind(one.id, '--signer', one.ada);
+    expect([single.code, ...jsonLines(single.stdout)]).toMatchObject([0, { skipped: 'NOT_PENDING' }]);
+    // A misspelled address is not a signature.
+    expect((await remind(done.id, '--signer', 'eve@example.com')).code).toBe(5);
+    expect(await reminded(one)).toEqual([0, 1]);
+  });
+
   it('to some of several signers is neither done nor undone, and names who got one', async () => {
     const [ada, bo] = ['ada', 'bo'].map((name) => ({
       id: `s_${name}`,
