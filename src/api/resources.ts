@@ -5,9 +5,10 @@ import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import {
   type Envelope,
-  envelopeSchema,
+  envelopeOf,
   matchesSchema,
   readAs,
+  readEnvelope,
   resourceResponseSchema,
   type Template,
   templateSchema,
@@ -82,8 +83,7 @@ export function createResources(
     path: '/esign/envelopes',
     ...(status === undefined ? {} : { query: { status } }),
   });
-  const readItem = (item: unknown, status: number) =>
-    readAs(envelopeSchema, item, 'a list of envelopes', status);
+  const readItem = (item: unknown, status: number) => readEnvelope(item, 'a list of envelopes', status);
   const noted = (envelope: Envelope, source: EnvelopeSource) => {
     onEnvelope?.(envelope, source);
     return envelope;
@@ -91,10 +91,7 @@ export function createResources(
 
   async function one(request: HttpRequest): Promise<Envelope> {
     const { data, status } = await read(request, 'an envelope');
-    return noted(
-      readAs(envelopeSchema, data, 'an envelope', status),
-      request.method === 'GET' ? 'get' : 'write',
-    );
+    return noted(readEnvelope(data, 'an envelope', status), request.method === 'GET' ? 'get' : 'write');
   }
 
   async function act(
@@ -108,8 +105,8 @@ export function createResources(
     const request = { method: 'POST', path, ...(body ? { body } : {}), signal, once } as const;
     const response = await send(request).catch(throwFor('envelope', id));
     if (!matchesSchema(resourceResponseSchema, response.body)) return undefined;
-    const { data } = response.body;
-    return matchesSchema(envelopeSchema, data) && data.id === id ? noted(data, 'write') : undefined;
+    const envelope = envelopeOf(response.body.data);
+    return envelope?.id === id ? noted(envelope, 'write') : undefined;
   }
 
   const templates = {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { BadResponseError } from '../kernel/errors.ts';
+import { isList, isRecord } from '../kernel/json.ts';
 
 /*
  * The service's resources are read tolerantly: unknown fields are kept, any field but an ID may be missing or null, and no
@@ -92,6 +93,25 @@ export const errorResponseSchema = z.looseObject({
 /** Returns true if the value matches the schema. Use only with schemas that never change the value. */
 export function matchesSchema<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
   return schema.safeParse(value).success;
+}
+
+/**
+ * Returns an envelope as the service sent it, except for empty metadata that a service in PHP writes as a list.
+ * @throws BadResponseError naming the first field that does not match.
+ */
+export function readEnvelope(value: unknown, what: string, status: number): Envelope {
+  return readAs(envelopeSchema, withObjects(value), what, status);
+}
+
+/** Returns the envelope in a value, like `readEnvelope`; undefined if it is none. */
+export function envelopeOf(value: unknown): Envelope | undefined {
+  const envelope = withObjects(value);
+  return matchesSchema(envelopeSchema, envelope) ? envelope : undefined;
+}
+
+function withObjects(value: unknown): unknown {
+  if (!isRecord(value) || !isList(value.metadata) || value.metadata.length > 0) return value;
+  return { ...value, metadata: {} };
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { HttpResponse } from '../../api/response.ts';
-import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../../api/schemas.ts';
+import { type Envelope, readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';
 import {
   type OpenGate,
   openGate,
@@ -190,7 +190,7 @@ class GuardedGate {
     if (planned.action === 'other') return this.#emailsOfWrite(readWrite(planned.request), send);
     const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;
     if (draft !== undefined) return { to: draft, count: draft.length };
-    return emailsOfEnvelope(await readEnvelope(planned.envelopeId, send), planned);
+    return emailsOfEnvelope(await requestEnvelope(planned.envelopeId, send), planned);
   }
 
   #requireConfirmation(tally: EmailTally): void {
@@ -230,8 +230,8 @@ function hasLimits({ onlyTo, maxEmails, confirmName }: Guards): boolean {
 }
 
 /** Reads an envelope to find out whom a write would email. */
-async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
+async function requestEnvelope(id: string, send: SendRequest): Promise<Envelope> {
   const { body, status } = await send({ method: 'GET', path: `/esign/envelopes/${encodeURIComponent(id)}` });
   const { data } = readAs(resourceResponseSchema, body, 'an envelope', status);
-  return readAs(envelopeSchema, data, 'an envelope', status);
+  return readEnvelope(data, 'an envelope', status);
 }
