@@ -12,10 +12,12 @@ import {
 } from '../kernel/errors.ts';
 import { ifFound } from '../kernel/request-failures.ts';
 import { nameOf } from '../kernel/text/person.ts';
-import { canBeCanceled, canBeSent, hasDeclined, hasSigned } from '../kernel/vocabulary.ts';
+import { command } from '../kernel/text/shell-words.ts';
+import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './completeness.ts';
 import { whoseTurn } from './named-signer.ts';
+import { replacedBy } from './replace/find-replacement.ts';
 import { type ActionResult, cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
 /** An action on existing envelopes. Commands, dry runs, questions, and MCP tools all show and execute its plans. */
@@ -77,6 +79,8 @@ export function sendAction(
   const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
     const { id, status, signers } = envelope;
     if (status && !canBeSent(status)) return refuseForStatus(envelope, 'sent');
+    const original = await originalOf(envelope, means);
+    if (original !== undefined) return refuseBoth(envelope, original);
     const { notes, concerns } = sortProblems(await problemsOf(envelope, means), allowMissing);
     return {
       kind: 'execute',
@@ -91,6 +95,23 @@ export function sendAction(
     };
   };
   return { name: 'send', done: 'sent', plan: (id, known) => planFor(id, known, means, plan) };
+}
+
+/** Returns the envelope that a draft replaces, unless that has ended: nobody should be asked to sign both. */
+async function originalOf(draft: Envelope, { client, signal }: ActionContext): Promise<Envelope | undefined> {
+  const id = replacedBy(draft);
+  const original = id === undefined ? undefined : await ifFound(client.envelopes.get(id, signal));
+  return original && !hasEnded(original) ? original : undefined;
+}
+
+function refuseBoth({ id }: Envelope, original: Envelope): Refusal {
+  const isDone = original.status === 'COMPLETED';
+  return refusal(
+    `${id} replaces ${original.id}, which is ${original.status ?? 'unknown'}, so it can't be sent.`,
+    isDone
+      ? `Nothing was sent. To cancel the draft, run \`${command('envelopes', 'cancel', id)}\`.`
+      : `Nothing was sent. Run the \`esign envelopes replace\` command again that created the draft. Or run \`${command('envelopes', 'cancel', original.id)}\` first, and then \`${command('envelopes', 'send', id)}\`.`,
+  );
 }
 
 async function problemsOf({ templateId, signers }: Envelope, { rolesOf }: ActionContext) {

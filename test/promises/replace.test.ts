@@ -60,6 +60,31 @@ describe('envelopes replace', () => {
     expect(await requestsTo(made.id, sandbox)).toEqual(['ada@example.com']);
   });
 
+  it('is the only way to send its draft while the original is open', async () => {
+    const id = await lease('--send');
+    const draft = String((await replaced(id, '--signer', RIGHT, '--draft')).made.id);
+    const other = await lease();
+    const single = await home.run`envelopes send ${draft} --json`;
+    const error = reportedError(single);
+    expect([single.code, error]).toMatchObject([5, { code: 'INVALID_STATE', outcome: 'none' }]);
+    expect([error.message, error.next]).toEqual([
+      expect.stringContaining(`${draft} replaces ${id}, which is SENT`),
+      expect.arrayContaining([`esign envelopes cancel ${id}`]),
+    ]);
+    const dry = await home.run`envelopes send ${draft} --dry-run`;
+    expect(dry.stdout).not.toContain('would send');
+    const input = `${draft}\n${other}\n`;
+    const several = await home.run(argv`envelopes send - --yes --json`, { input });
+    expect([several.code, (await get(draft)).status, (await get(other)).status]).toEqual([
+      10,
+      'DRAFT',
+      'SENT',
+    ]);
+    expect(await requestsTo(draft, sandbox)).toEqual([]);
+    await home.run`envelopes cancel ${id} --yes`;
+    expect((await home.run`envelopes send ${draft}`).code).toBe(0);
+  });
+
   it('adds, removes, and renames signers; a new address alone keeps the name, with a notice', async () => {
     const id = await lease('--send');
     const { made } = await replaced(
