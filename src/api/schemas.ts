@@ -103,7 +103,7 @@ export function readEnvelope(value: unknown, what: string, status: number): Enve
   return readAs(envelopeSchema, withObjects(value), what, status);
 }
 
-/** Returns the envelope in a value, like `readEnvelope`; undefined if it is none. */
+/** Returns the envelope in a value, like `readEnvelope`; undefined for anything else. */
 export function envelopeOf(value: unknown): Envelope | undefined {
   const envelope = withObjects(value);
   return matchesSchema(envelopeSchema, envelope) ? envelope : undefined;

@@ -97,8 +97,9 @@ export class LogFolder implements WriteMemory {
     const name = newest > month ? newest : month;
     const file = await open(join(this.#folder, name), 'a', 0o600);
     try {
-      // A record begins with a line break, because the one before it may be incomplete.
-      const bytes = Buffer.from(records.map((record) => `\n${JSON.stringify(record)}`).join(''));
+      // A record begins with a line break, because the one before it may be incomplete, and ends with one, because after a power
+      // failure, zeros may follow it.
+      const bytes = Buffer.from(records.map((record) => `\n${JSON.stringify(record)}\n`).join(''));
       const { bytesWritten } = await file.write(bytes);
       if (bytesWritten < bytes.length)
         throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });

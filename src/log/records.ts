@@ -70,7 +70,10 @@ export type LogRecord = z.infer<typeof recordSchema>;
 export type Intent = z.infer<typeof intentSchema>;
 export type IntentEnd = z.infer<typeof endSchema>;
 
-/** Returns a line of the log as a record, or undefined for anything else. */
+/** The zeros that a file system leaves where an append was lost in a power failure. */
+const ZEROS = /^\0+|\0+$/g;
+
+/** Returns a line of the log as a record, or undefined for anything else. Zeros around it are ignored. */
 export function readRecord(line: string): LogRecord | undefined {
-  return recordSchema.safeParse(tryParseJson(line)).data;
+  return recordSchema.safeParse(tryParseJson(line.replace(ZEROS, ''))).data;
 }

@@ -8,6 +8,7 @@ import { claim, type KeyedIntent } from '../../src/log/claim.ts';
 import { createKey } from '../../src/log/keys.ts';
 import { LogFolder } from '../../src/log/log-folder.ts';
 import { mayHaveCreated } from '../../src/log/logged-write.ts';
+import { readLog } from '../../src/log/read-log.ts';
 import type { LogRecord } from '../../src/log/records.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 
@@ -118,6 +119,31 @@ describe('a folder', () => {
     await appendFile(join(folder, '2026-11.jsonl'), '\n{"type":"intent","id":"tor');
     await log.append([other]);
     expect(await log.find([one.key, other.key])).toMatchObject([{ state: 'open' }, { state: 'open' }]);
+  });
+
+  it.each([
+    ['zeros', '\0'.repeat(900)],
+    ['zeros and the end of a record', '\0\0\0"key":"x"}\n'],
+    ['zeros and a line break', '\0\0\n'],
+    ['zeros between line breaks', '\n\0\0\n\0'],
+    ['other bytes', '\u0001\ufffd'],
+  ])('keeps the records around what a power failure leaves: %s', async (_, left) => {
+    const log = new LogFolder(folder, november);
+    const [one, other] = [intent('a'.repeat(24)), intent('b'.repeat(24))];
+    await log.append([one]);
+    await log.append([done(one, 'env_9')]);
+    await appendFile(join(folder, '2026-11.jsonl'), left);
+    await log.append([other]);
+    const kept = [{ state: 'done', envelopeIds: ['env_9'] }, { state: 'open' }];
+    expect(await log.find([one.key, other.key])).toMatchObject(kept);
+    expect(await readLog(folder)).toMatchObject(kept);
+  });
+
+  it('reads a record between zeros', async () => {
+    const log = new LogFolder(folder, november);
+    const one = intent('a'.repeat(24));
+    await appendFile(join(folder, '2026-11.jsonl'), `\0\0${JSON.stringify(one)}\0\0`);
+    expect(await log.find([one.key])).toMatchObject([{ state: 'open' }]);
   });
 
   it('writes to the newest file even if the clock was set back', async () => {
