@@ -20,12 +20,14 @@ const ENGINES = {
   // Guards refuse a write before it is logged.
   profiles: ['api', 'log'],
   catalog: ['api', 'journal'],
+  // Which envelope of a request counts, and that it is sent once.
+  once: ['api', 'catalog', 'log'],
   // Evidence of an envelope contains its documents and its webhooks.
-  envelopes: ['api', 'catalog', 'documents', 'log', 'webhooks'],
+  envelopes: ['api', 'catalog', 'documents', 'log', 'once', 'webhooks'],
   // Replaced envelopes need no attention; received webhooks say who opened an email.
   reports: ['api', 'catalog', 'envelopes', 'webhooks'],
-  bulk: ['api', 'catalog', 'envelopes', 'journal', 'log', 'tables', 'templates'],
-  client: ['api', 'envelopes', 'log', 'webhooks'],
+  bulk: ['api', 'catalog', 'envelopes', 'journal', 'log', 'once', 'tables', 'templates'],
+  client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
 };
 /** The folders above all engines. */
 const FRAME = {
@@ -122,7 +124,7 @@ module.exports = {
       comment: 'commands do not use it, and a program has no terminal',
       severity: 'error',
       from: { path: '^src/client/' },
-      to: { path: '^src/', pathNot: '^src/(client|envelopes|catalog|webhooks/receive|log|api|kernel)/' },
+      to: { path: '^src/', pathNot: '^src/(client|envelopes|once|catalog|webhooks/receive|log|api|kernel)/' },
     },
     {
       name: 'standalone-imports-no-program',

@@ -3,8 +3,8 @@ import { openRun, readRunIfHere } from './runs.ts';
 
 /** A run that is about to be ended. No other process can work on it until it is released. */
 export interface HeldRun {
-  /** Ends the run for good: it can't be resumed, so the rows that it has not created never will be. */
-  end(now: number): Promise<void>;
+  /** Ends the run for good: it can't be resumed. `by`: the run that continues its list. */
+  end(now: number, by?: string): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export async function holdRun(root: string, id: string): Promise<HeldRun | undef
     return undefined;
   }
   return {
-    async end(now) {
-      if (run.state.endedAt === undefined) await run.note({ type: 'ended', at: now });
+    async end(now, by) {
+      if (run.state.endedAt === undefined) await run.note({ type: 'ended', at: now, by });
       // It contains the addresses of all rows, and no row is needed anymore.
       await rm(run.files.plan, { force: true });
     },

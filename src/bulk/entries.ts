@@ -34,59 +34,53 @@ const headSchema = z.object({
   mode: z.enum(MODES),
   baseUrl: z.string(),
   profile: z.nullable(z.string()),
-  ownRequestIds: z.number(),
   /** How the source file was written, so that its rows can be recognized later. */
   source: sourceSchema,
 });
 /** The first entry of a run's journal, which describes the run. */
 export type RunHead = z.infer<typeof headSchema>;
 
-const requestId = z.optional(z.string());
-/** Line in the file, hash of what is sent and to whom, hash of the cells, and the row's own request ID. */
-const rowKeysSchema = z.tuple([z.number(), z.string(), z.string(), z.nullable(z.string())]);
+/** Line in the file, request ID, and hash of the cells. */
+const rowKeysSchema = z.tuple([z.number(), z.string(), z.string()]);
 export type RowKeys = z.infer<typeof rowKeysSchema>;
+
+const row = z.number();
+const id = z.string();
 
 const entrySchema = z.discriminatedUnion('type', [
   headSchema,
   /** Keys of the rows, starting at row `from`. Written before the first request. */
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
   /** Only rows up to this one are created and sent (`--first`). Written before the first request for any of them. */
-  z.object({ type: z.literal('upTo'), row: z.number(), at: z.number() }),
+  z.object({ type: z.literal('upTo'), row, at: z.number() }),
   /** Another process continues the run. */
   z.object({ type: z.literal('resumed'), at: z.number() }),
-  z.object({
-    type: z.literal('created'),
-    row: z.number(),
-    id: z.string(),
-    requestId,
-    /** The draft was not created by this run. */
-    adopted: z.optional(z.boolean()),
-    /** It was created before the list had been searched, so the row may have another envelope. */
-    unchecked: z.optional(z.boolean()),
-  }),
-  /** An earlier run created an envelope for the same row, so this one does not. */
+  /** The row has a draft. `taken`: this run didn't create it. */
+  z.object({ type: z.literal('reserved'), row, id, taken: z.optional(z.boolean()) }),
+  /** Someone else created the envelope of the row, or the row has the same content as an earlier one (`sameAs`, its line). */
   z.object({
     type: z.literal('existing'),
-    row: z.number(),
-    id: z.string(),
+    row,
+    id: z.optional(z.string()),
     status: z.optional(z.string()),
-    requestId,
+    /** The parts of the wording in which it differs from the row. */
+    changed: z.optional(z.array(z.string())),
+    sameAs: z.optional(z.number()),
   }),
-  z.object({ type: z.literal('done'), row: z.number(), id: z.string(), status: z.string(), requestId }),
-  z.object({
-    type: z.literal('failed'),
-    row: z.number(),
-    error: errorSchema,
-    requestId,
-  }),
+  z.object({ type: z.literal('done'), row, id, status: z.string() }),
+  z.object({ type: z.literal('failed'), row, error: errorSchema, id: z.optional(z.string()) }),
+  /**
+   * A process has stopped the work, and has no request under way. `machine`: where it ran, and since when. `lost`: a response was lost.
+   */
+  z.object({ type: z.literal('stopped'), machine: z.string(), lost: z.boolean() }),
   z.object({ type: z.literal('finished'), at: z.number() }),
-  /** The user ended the run: no row is created or sent anymore. */
-  z.object({ type: z.literal('ended'), at: z.number() }),
+  /** The run has ended: no row is created or sent anymore. `by`: the run that continues its list. */
+  z.object({ type: z.literal('ended'), at: z.number(), by: z.optional(z.string()) }),
 ]);
 export type RunEntry = z.infer<typeof entrySchema>;
 
 export const RUN_FORMAT: JournalFormat<RunEntry> = {
   kind: 'bulk',
-  version: 1,
+  version: 2,
   read: (value) => entrySchema.safeParse(value).data,
 };

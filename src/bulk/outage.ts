@@ -49,6 +49,13 @@ export class Outage {
     this.#waiting.catch(() => undefined);
   }
 
+  /** Waits until the service is available after a read failed, even if that was the first failure. @throws as `waitUntilOver`. */
+  async confirm(error: Error): Promise<void> {
+    this.#last = error;
+    this.#waiting ??= this.#waitForService();
+    await this.waitUntilOver();
+  }
+
   /** Resolves when the service is available. @throws the last error when the outage has lasted too long. */
   async waitUntilOver(): Promise<void> {
     while (this.#waiting !== undefined) await this.#waiting;

@@ -58,7 +58,7 @@ export async function remainingWork({ state, files }: OpenRun, last: number): Pr
     if (row > last || state.isFinished(row)) continue;
     tally.add(
       envelope.signers.map(({ email }) => email),
-      state.of(row) === 'created',
+      state.of(row) === 'reserved',
     );
   }
   return tally.total();

@@ -2,7 +2,7 @@ import type { Outcome } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import { readPlan } from './plan-run.ts';
-import { derivedRequestId, type RunState } from './run-state.ts';
+import type { RunState } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 
 export interface RowResult {
@@ -17,6 +17,10 @@ export interface RowResult {
   /** The last known status of the envelope; null before it is created. */
   status: string | null;
   error: RowError | null;
+  /** For an existing envelope: the parts of the wording in which it differs from the row. */
+  changed?: readonly string[] | undefined;
+  /** For a row that is skipped: the line of the row with the same content. */
+  sameAs?: number | undefined;
   /** Kept for 30 days, for messages. Only for a failed row. */
   signers?: FailedSigner[] | undefined;
 }
@@ -24,24 +28,22 @@ export interface RowResult {
 /** The status of a row whose envelope an earlier run created. */
 export const EXISTING = 'EXISTING';
 
-/** Returns the result of a row. Pass `requestId` and `signers` if you know them. */
-export function resultOf(
-  state: RunState,
-  row: number,
-  requestId?: string,
-  signers?: readonly FailedSigner[],
-): RowResult {
+/** Returns the result of a row. Pass `signers` if you know them. */
+export function resultOf(state: RunState, row: number, signers?: readonly FailedSigner[]): RowResult {
   const error = state.errorOf(row);
   const isExisting = state.of(row) === 'existing';
+  const { changed, sameAs } = state.existingFactsOf(row);
   return {
     run: state.head.id,
     row,
     line: state.lineOf(row),
-    requestId: requestId ?? state.requestIdOf(row) ?? null,
+    requestId: state.requestIdOf(row) ?? null,
     ok: state.of(row) === 'done' || isExisting,
     envelopeId: state.idOf(row) ?? null,
     status: isExisting ? EXISTING : (state.statusOf(row) ?? null),
     error: error ?? null,
+    ...(changed === undefined ? {} : { changed }),
+    ...(sameAs === undefined ? {} : { sameAs }),
     ...(error === undefined || signers === undefined
       ? {}
       : { signers: signers.map(({ email, name }) => ({ email, name })) }),
@@ -60,11 +62,12 @@ export interface SecondEnvelope {
   row: number;
   id: string;
   status: string;
+  /** The envelope that counts. */
+  kept: string;
 }
 
 /** Returns the result for a second envelope of a row, as a failure of that row. */
-export function secondResult(state: RunState, { row, id, status }: SecondEnvelope): RowResult {
-  const kept = state.idOf(row);
+export function secondResult(state: RunState, { row, id, status, kept }: SecondEnvelope): RowResult {
   const what = status === 'DRAFT' ? 'a draft that could not be canceled' : status;
   return {
     ...resultOf(state, row),
@@ -73,7 +76,7 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
     status,
     error: {
       code: 'SECOND_ENVELOPE',
-      message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, in addition to ${kept}`}.`,
+      message: `Row ${row} has a second envelope, ${id} (${what}), in addition to ${kept}.`,
       status: null,
       details: null,
     },
@@ -90,11 +93,11 @@ export interface RowFacts {
 
 /** Yields the rows of a run in order. */
 export async function* rowsOf(state: RunState, files: RunFiles): AsyncGenerator<RowFacts, void, undefined> {
-  const { id, total } = state.head;
+  const { total } = state.head;
   let row = 1;
-  // Only the plan has the user's request IDs of unfinished rows. A finished run has no plan.
+  // A finished run has no plan.
   for await (const { requestId, envelope } of readPlan(files.plan)) {
-    yield { row, requestId: requestId ?? derivedRequestId(id, row), signers: envelope.signers };
+    yield { row, requestId, signers: envelope.signers };
     row++;
   }
   const failed = row <= total ? await failedSigners(files.failed) : undefined;
@@ -106,8 +109,7 @@ export async function* resultsOf(
   state: RunState,
   files: RunFiles,
 ): AsyncGenerator<RowResult, void, undefined> {
-  for await (const { row, requestId, signers } of rowsOf(state, files))
-    yield resultOf(state, row, requestId, signers);
+  for await (const { row, signers } of rowsOf(state, files)) yield resultOf(state, row, signers);
 }
 
 export const RESULT_COLUMNS = ['row', 'line', 'request_id', 'envelope_id', 'status', 'error'];

@@ -77,7 +77,7 @@ export async function sessionsOf(root: string, id: string): Promise<RunSession[]
   await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
     if (entry.type === 'run') sessions.push({ since: 0, envelopeIds: new Set() });
     if (entry.type === 'resumed') sessions.push({ since: entry.at, envelopeIds: new Set() });
-    const isOwn = entry.type === 'done' || (entry.type === 'created' && entry.adopted !== true);
+    const isOwn = entry.type === 'done' || (entry.type === 'reserved' && entry.taken !== true);
     if (isOwn) sessions.at(-1)?.envelopeIds.add(entry.id);
   });
   return sessions;

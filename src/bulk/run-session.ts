@@ -1,32 +1,24 @@
 import type { Client } from '../api/client.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
-import { EsignError, messageOf, ServiceError, StoppedError } from '../kernel/errors.ts';
+import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { isOutage, isRateLimited } from '../kernel/request-failures.ts';
-import type { LoggedWrite } from '../log/logged-write.ts';
-import type { WriteMemory } from '../log/write-memory.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
-import { type RowResult, resultOf, type SecondEnvelope, secondResult } from './results.ts';
-import type { BulkRow } from './rows/row.ts';
+import type { RowResult } from './results.ts';
 import type { OpenRun } from './runs.ts';
 
 /** Receives the reports of a run. */
 export interface RunObserver {
   /** Called when a row is finished. */
   row(result: RowResult): Promise<void> | void;
-  /** Called when the run begins to read the list, with the reason, and without one when it works on rows again. */
-  searches?(why: string | undefined): void;
+  /** Called when the run reads the list or waits, with the reason and the ms that are left if known; without one when it works on rows. */
+  waits?(why: string | undefined, msLeft?: number): void;
   /** Shows a message; the run continues. */
   notice(text: string): void;
 }
 
-/** The part of a row that is reported when it fails. */
-export type FailedRow = Pick<BulkRow, 'row' | 'requestId'> & { envelope?: BulkRow['envelope'] };
-
 export interface RunOptions {
   client: Client;
-  /** The log of writes, which knows the request IDs that were used on this machine. */
-  memory: WriteMemory;
   /** The maximum number of concurrent requests. */
   concurrency: number;
   /** The secret for rows with a webhook URL. */
@@ -47,7 +39,7 @@ const FAILURES_ALIKE = 20;
 /** How long requests in progress may continue after a stop was requested, in ms. */
 const GRACE_MS = 3_000;
 /** Error codes that stop the run, whichever row they occur on. */
-const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
+const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED', 'QUOTA_EXCEEDED']);
 
 /** The work of one process on a run: the state that its parts share. */
 export class BulkSession {
@@ -57,19 +49,6 @@ export class BulkSession {
   readonly outage: Outage;
   /** The reason why the run stops early. */
   stopReason: Error | undefined;
-  /** True when a row may have a second envelope. */
-  mayHaveDuplicates: boolean;
-  /** True until the list has been searched for what was created before. */
-  isSearching = false;
-  /**
-   * The IDs of writes in the log without a response, which a search decides before their row is created again. For those of others,
-   * with the time of the attempt that was searched for: they may attempt it again.
-   */
-  readonly #searched = new Map<string, string | undefined>();
-  /** By this machine's clock, in ms. */
-  readonly startedAt: number;
-  /** When a response was last lost. */
-  lostAt: number;
   #halted = false;
   #closed = false;
   /** The first rows that this process works on. */
@@ -80,11 +59,8 @@ export class BulkSession {
   constructor(run: OpenRun, options: RunOptions) {
     this.run = run;
     this.options = options;
-    this.mayHaveDuplicates = run.resumed;
     this.#limiter = new Limiter(options.concurrency);
     const { client } = options;
-    this.startedAt = client.clock.now();
-    this.lostAt = this.startedAt;
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
@@ -131,8 +107,27 @@ export class BulkSession {
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Makes a request when its turn comes. `begins`: it begins a row, which is not done once the run is to stop. @throws Stopped if no more requests may be made. */
-  async request<T>(ask: (signal: AbortSignal) => Promise<T>, { begins = false } = {}): Promise<T> {
+  /**
+   * Makes a request when its turn comes. `begins`: it begins a row, which is not done once the run is to stop. `reads`: it only reads, so
+   * it is repeated after an outage. One that never reached the service is always repeated. @throws Stopped if no more requests may be made.
+   */
+  async request<T>(
+    ask: (signal: AbortSignal) => Promise<T>,
+    { begins = false, reads = false }: { begins?: boolean; reads?: boolean } = {},
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#requestOnce(ask, begins);
+      } catch (error) {
+        const isUnsent = error instanceof NetworkError && !error.maybeReceived;
+        if (!isUnsent && !(reads && isOutage(error))) throw error;
+        // A lost response may be chance, but a read is only repeated once the service responds.
+        if (!isUnsent) await this.outage.confirm(error);
+      }
+    }
+  }
+
+  async #requestOnce<T>(ask: (signal: AbortSignal) => Promise<T>, begins: boolean): Promise<T> {
     await this.outage.waitUntilOver().catch((error: unknown) => {
       this.handleError(error);
       throw new Stopped();
@@ -157,69 +152,9 @@ export class BulkSession {
    */
   requireRowError(error: unknown): Error {
     if (!(error instanceof ServiceError)) throw error;
-    // Drafts that exist are still sent, because the quota counts creations.
-    if (error.code === 'QUOTA_EXCEEDED') this.close(error);
-    else if (STOPPING.has(error.code) || error.status === 401 || isRateLimited(error)) this.halt(error);
+    if (STOPPING.has(error.code) || error.status === 401 || isRateLimited(error)) this.halt(error);
     else return error;
     throw new Stopped();
-  }
-
-  /** Records that the list shows the results of these writes. */
-  markSearched(writes: readonly LoggedWrite[]): void {
-    for (const { intent } of writes) this.#searched.set(intent.id, intent.at);
-  }
-
-  wasSearched({ intent }: LoggedWrite): boolean {
-    return this.#searched.has(intent.id) && (this.#searched.get(intent.id) ?? intent.at) === intent.at;
-  }
-
-  /** Records that the response to a create was lost. `writeId`: its entry in the log, if it has one. */
-  recordLostResponse(writeId: string | undefined): void {
-    if (writeId !== undefined) this.#searched.set(writeId, undefined);
-    this.lostAt = this.options.client.clock.now();
-  }
-
-  /** Repeats a read after an outage. Reading twice is harmless. */
-  async retryAfterOutage<T>(read: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await read();
-      } catch (error) {
-        if (!isOutage(error) || this.signal.aborted) throw error;
-        this.outage.failed(error);
-        await this.outage.waitUntilOver();
-      }
-    }
-  }
-
-  async created(
-    row: number,
-    id: string,
-    requestId: string | undefined,
-    facts: { adopted?: true | undefined; unchecked?: true | undefined },
-  ): Promise<void> {
-    await this.run.note({ type: 'created', row, id, requestId, ...facts });
-  }
-
-  async existing(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
-    await this.run.note({ type: 'existing', row, id, status, requestId });
-    await this.options.observer.row(resultOf(this.run.state, row, requestId));
-  }
-
-  /** Reports a second envelope that was not canceled. The run then ends with an error. */
-  async duplicate(envelope: SecondEnvelope): Promise<void> {
-    await this.options.observer.row(secondResult(this.run.state, envelope));
-  }
-
-  async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
-    await this.run.note({ type: 'done', row, id, status, requestId });
-    await this.options.observer.row(resultOf(this.run.state, row, requestId));
-  }
-
-  async failed({ row, requestId, envelope }: FailedRow, error: Error): Promise<void> {
-    await this.run.note({ type: 'failed', row, error: this.#factsOf(error), requestId });
-    await this.options.observer.row(resultOf(this.run.state, row, requestId, envelope?.signers));
-    this.#stopIfFirstFail();
   }
 
   /** Records that the work on a row begins. */
@@ -228,7 +163,7 @@ export class BulkSession {
   }
 
   /** Stops if the first rows have all failed with one code: the others would, too. */
-  #stopIfFirstFail(): void {
+  stopIfFirstFail(): void {
     if (this.#firstRows.length < FAILURES_ALIKE) return;
     const codes = new Set(this.#firstRows.map((row) => this.run.state.errorOf(row)?.code));
     const [code] = codes;
@@ -240,7 +175,8 @@ export class BulkSession {
     );
   }
 
-  #factsOf(error: Error): RowError {
+  /** Returns an error as it is stored, without secrets. */
+  factsOf(error: Error): RowError {
     const { redact } = this.options;
     const service = error instanceof ServiceError ? error : undefined;
     const details = Object.entries(service?.details ?? {}).map(([field, texts]): [string, string[]] => [

@@ -1,30 +1,35 @@
 import type { RowError, RunEntry, RunHead } from './entries.ts';
 
-/**
- * The state of a row. `maybe`: this process made a request, and its outcome is unknown; the next process reads `pending`, and
- * searches for all of these. `existing`: an earlier run created its envelope, so this one does not.
- */
-export type RowState = 'pending' | 'maybe' | 'created' | 'done' | 'failed' | 'existing';
-const STATES: readonly RowState[] = ['pending', 'maybe', 'created', 'done', 'failed', 'existing'];
+/** The state of a row. `reserved`: it has a draft. `existing`: someone else created its envelope, so this run does not. */
+export type RowState = 'pending' | 'reserved' | 'done' | 'failed' | 'existing';
+const STATES: readonly RowState[] = ['pending', 'reserved', 'done', 'failed', 'existing'];
+
+/** What is known of a row whose envelope someone else created. */
+export interface ExistingFacts {
+  changed?: readonly string[] | undefined;
+  /** The line of the row with the same content. */
+  sameAs?: number | undefined;
+}
 
 /** The state of a run, read from its journal. It needs a few bytes per row. */
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
-  /** When the user ended the run; undefined for a run that wasn't ended. */
+  /** When the run ended early; undefined if it didn't. */
   endedAt: number | undefined;
   /** The last row that may be created and sent. Later rows wait until the run is resumed (`--first`). */
   lastBegun: number;
-  /** Rows whose draft was not created by this run. */
-  readonly #adopted = new Set<number>();
-  /** Rows whose draft may be a duplicate, because it was created before the list had been searched. */
-  readonly #unchecked = new Set<number>();
+  /** Where the last process that worked on the run stopped cleanly; undefined if it was killed. */
+  stoppedOn: string | undefined;
+  /** Rows whose draft or envelope was not created by this run. */
+  readonly #taken = new Set<number>();
   readonly #lines: Uint32Array;
   readonly #states: Uint8Array;
   readonly #ids: (string | undefined)[];
   readonly #statuses: (string | undefined)[];
-  readonly #requestIds = new Map<number, string>();
+  readonly #requestIds: (string | undefined)[];
   readonly #errors = new Map<number, RowError>();
+  readonly #existing = new Map<number, ExistingFacts>();
   readonly #counts: Record<RowState, number>;
 
   constructor(head: RunHead) {
@@ -34,34 +39,40 @@ export class RunState {
     this.#lines = new Uint32Array(head.total + 1);
     this.#ids = new Array<string | undefined>(head.total + 1);
     this.#statuses = new Array<string | undefined>(head.total + 1);
-    this.#counts = { pending: head.total, maybe: 0, created: 0, done: 0, failed: 0, existing: 0 };
+    this.#requestIds = new Array<string | undefined>(head.total + 1);
+    this.#counts = { pending: head.total, reserved: 0, done: 0, failed: 0, existing: 0 };
   }
 
   /** Applies a journal entry that was read or just written. */
   apply(entry: RunEntry): void {
+    this.stoppedOn = entry.type === 'stopped' && !entry.lost ? entry.machine : undefined;
     switch (entry.type) {
       case 'rows':
-        for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
+        for (const [index, [line, requestId]] of entry.rows.entries()) {
+          this.#lines[entry.from + index] = line;
+          this.#requestIds[entry.from + index] = requestId;
+        }
         break;
       case 'upTo':
         this.lastBegun = entry.row;
         break;
-      case 'created':
-        this.#record(entry.row, 'created', entry.id, 'DRAFT', entry.requestId);
-        if (entry.adopted) this.#adopted.add(entry.row);
-        else this.#adopted.delete(entry.row);
-        if (entry.unchecked) this.#unchecked.add(entry.row);
-        else this.#unchecked.delete(entry.row);
+      case 'reserved':
+        this.#record(entry.row, 'reserved', entry.id, 'DRAFT');
+        if (entry.taken) this.#taken.add(entry.row);
+        else this.#taken.delete(entry.row);
         break;
       case 'existing':
-        this.#record(entry.row, 'existing', entry.id, entry.status, entry.requestId);
-        this.#adopted.add(entry.row);
+        this.#record(entry.row, 'existing', entry.id, entry.status);
+        this.#taken.add(entry.row);
+        if (entry.changed || entry.sameAs !== undefined)
+          this.#existing.set(entry.row, { changed: entry.changed, sameAs: entry.sameAs });
         break;
       case 'done':
-        this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
+        this.#record(entry.row, 'done', entry.id, entry.status);
+        this.#taken.delete(entry.row);
         break;
       case 'failed':
-        this.#record(entry.row, 'failed', this.#ids[entry.row], undefined, entry.requestId);
+        this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined);
         this.#errors.set(entry.row, entry.error);
         break;
       case 'finished':
@@ -72,6 +83,7 @@ export class RunState {
         break;
       case 'run':
       case 'resumed':
+      case 'stopped':
         // The constructor got the head, and only the log needs to know when a run was resumed.
         break;
     }
@@ -81,11 +93,10 @@ export class RunState {
     return STATES[this.#states[row] ?? 0] ?? 'pending';
   }
 
-  /** Sets the state of a row in this process only, not in the journal. */
-  mark(row: number, state: RowState): void {
-    this.#counts[this.of(row)]--;
-    this.#counts[state]++;
-    this.#states[row] = STATES.indexOf(state);
+  /** Makes a row pending again, in this process only: its draft was canceled. */
+  release(row: number): void {
+    this.#mark(row, 'pending');
+    this.#ids[row] = undefined;
   }
 
   count(state: RowState): number {
@@ -125,22 +136,12 @@ export class RunState {
 
   /** True if no row up to `lastBegun` needs more work. */
   get areBegunFinished(): boolean {
-    return this.countBegun('pending', 'maybe', 'created') === 0;
+    return this.countBegun('pending', 'reserved') === 0;
   }
 
   /** Returns the line on which a row begins in its file. */
   lineOf(row: number): number | null {
     return this.#lines[row] || null;
-  }
-
-  /** Returns true for a row whose draft or envelope was not created by this run. */
-  isAdopted(row: number): boolean {
-    return this.#adopted.has(row);
-  }
-
-  /** Returns true for a row whose draft may be a duplicate. */
-  isUnchecked(row: number): boolean {
-    return this.#unchecked.has(row);
   }
 
   isFinished(row: number): boolean {
@@ -153,17 +154,22 @@ export class RunState {
     return this.#counts.done + this.#counts.failed + this.#counts.existing;
   }
 
-  /** Returns the envelopes that this run created itself, and their rows. */
+  /** Returns the envelopes that this run created or sent itself, and their rows. */
   ownEnvelopes(): Map<string, number> {
     const own = new Map<string, number>();
     for (let row = 1; row <= this.head.total; row++) {
       const id = this.#ids[row];
-      if (id !== undefined && !this.#adopted.has(row)) own.set(id, row);
+      if (id !== undefined && !this.#taken.has(row)) own.set(id, row);
     }
     return own;
   }
 
-  /** Returns the envelopes of all rows, including those that an earlier run created. */
+  /** Returns true if this run created or sent the envelope of a row. */
+  isOwn(row: number): boolean {
+    return this.#ids[row] !== undefined && !this.#taken.has(row);
+  }
+
+  /** Returns the envelopes of all rows, including those that someone else created. */
   envelopeIds(): Set<string> {
     return new Set(this.#ids.filter((id) => id !== undefined));
   }
@@ -180,31 +186,25 @@ export class RunState {
     return this.#errors.get(row);
   }
 
-  /**
-   * Returns the request ID of a row: the user's own if the journal has it, or else the one derived from run and row. Returns
-   * undefined if the row's own ID may not be in the journal yet.
-   */
-  requestIdOf(row: number): string | undefined {
-    const own = this.#requestIds.get(row);
-    const hasNone = this.head.ownRequestIds === 0 || this.#ids[row] !== undefined || this.#errors.has(row);
-    return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
+  /** Returns what is known of a row whose envelope someone else created. */
+  existingFactsOf(row: number): ExistingFacts {
+    return this.#existing.get(row) ?? {};
   }
 
-  #record(
-    row: number,
-    state: RowState,
-    id: string | undefined,
-    status: string | undefined,
-    requestId?: string,
-  ): void {
-    this.mark(row, state);
+  /** Returns the request ID of a row: that of the file, or the one that stands for its content. */
+  requestIdOf(row: number): string | undefined {
+    return this.#requestIds[row];
+  }
+
+  #mark(row: number, state: RowState): void {
+    this.#counts[this.of(row)]--;
+    this.#counts[state]++;
+    this.#states[row] = STATES.indexOf(state);
+  }
+
+  #record(row: number, state: RowState, id: string | undefined, status: string | undefined): void {
+    this.#mark(row, state);
     this.#ids[row] = id;
     this.#statuses[row] = status ?? this.#statuses[row];
-    if (requestId !== undefined) this.#requestIds.set(row, requestId);
   }
-}
-
-/** Returns the request ID of a row that doesn't have its own. */
-export function derivedRequestId(runId: string, row: number): string {
-  return `${runId}-${row}`;
 }

@@ -138,8 +138,8 @@ async function openJournal(
 async function* rowEntries(plan: string): AsyncGenerator<RunEntry, void, undefined> {
   let from = 1;
   let rows: RowKeys[] = [];
-  for await (const { line, content, cells, requestId } of readPlan(plan)) {
-    rows.push([line, content, cells, requestId ?? null]);
+  for await (const { line, requestId, cells } of readPlan(plan)) {
+    rows.push([line, requestId, cells]);
     if (rows.length < KEYS_PER_ENTRY) continue;
     yield { type: 'rows', from, rows };
     from += rows.length;

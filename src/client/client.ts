@@ -3,8 +3,7 @@ import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { createBody, newRequestId } from '../envelopes/create.ts';
-import { createEnvelope } from '../envelopes/create-once.ts';
-import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/write-outcome.ts';
+import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { kindOf } from '../kernel/options.ts';
@@ -13,6 +12,9 @@ import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
 import { recordingGate } from '../log/recording-gate.ts';
 import { ProcessMemory, type WriteMemory } from '../log/write-memory.ts';
+import { createOnce } from '../once/create-envelope.ts';
+import { createNow } from '../once/create-now.ts';
+import { cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
 import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
 import type {
@@ -196,8 +198,8 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
     get: (id, options) => envelopes.get(id, options?.signal),
     async create(input, { requestId: given, signal } = {}) {
       const requestId = given ?? newRequestId();
-      const options = { memory, rerun: given !== undefined, signal };
-      const outcome = await outcomeOf(createEnvelope(client, createBody(input, requestId), options));
+      const create = given === undefined ? createNow : createOnce;
+      const outcome = await outcomeOf(create(client, createBody(input, requestId), { memory, signal }));
       return { ...outcome, requestId };
     },
     send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),

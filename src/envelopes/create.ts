@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
+import { CONTENT_KEY, LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
+import { contentOf } from '../once/identity.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
 export interface EnvelopeInput {
@@ -16,6 +17,8 @@ export interface EnvelopeInput {
   expiresInDays?: number | undefined;
   signingOrder?: string | undefined;
   send?: boolean | undefined;
+  /** `metadata.esignContent`, if it isn't that of these fields: a list's is that of the subject before names are filled in. */
+  content?: string | undefined;
 }
 
 /** Returns the write for the guards. */
@@ -23,7 +26,7 @@ export function plannedCreate({ signers, send }: Pick<EnvelopeInput, 'signers' |
   return { action: 'create', emails: signers.map(({ email }) => email), sends: send ?? false };
 }
 
-/** Returns the request body for a new envelope, with its request ID in the metadata. Source: Create envelope body. */
+/** Returns the request body for a new envelope, with its request ID and its content in the metadata. Source: Create envelope body. */
 export function createBody(input: EnvelopeInput, requestId: string): CreateEnvelopeBody {
   if (input.webhookSecret !== undefined && input.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
@@ -36,13 +39,14 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
       hint: 'Add --webhook-url.',
     });
   }
+  const content = input.content ?? contentOf(input);
   const signingOrder = input.signingOrder ?? impliedOrder(input.signers);
   return {
     templateId: input.templateId,
     signers: input.signers,
     ...(input.subject === undefined ? {} : { subject: input.subject }),
     ...(input.message === undefined ? {} : { message: input.message }),
-    metadata: { ...input.metadata, [REQUEST_ID_KEY]: requestId },
+    metadata: { ...input.metadata, [REQUEST_ID_KEY]: requestId, [CONTENT_KEY]: content },
     ...(input.webhookUrl === undefined ? {} : { webhookUrl: input.webhookUrl }),
     ...(input.webhookSecret === undefined ? {} : { webhookSecret: input.webhookSecret }),
     ...(input.expiresInDays === undefined ? {} : { expiresInDays: input.expiresInDays }),

@@ -7,6 +7,7 @@ import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kerne
 import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
+import type { ActionResult } from '../once/write-outcome.ts';
 import type { Concern } from './completeness.ts';
 import { halfwayError } from './halfway-error.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
@@ -20,8 +21,8 @@ import {
   refuseForStatus,
   type Skip,
 } from './plan-writes.ts';
+import { remindEnvelope } from './remind-envelope.ts';
 import { REMINDER_GAP, ReminderTimes } from './reminder-times.ts';
-import { type ActionResult, remindEnvelope } from './write-outcome.ts';
 
 export interface RemindOptions {
   /** Returns the signers to remind, by ID or address; undefined for all whose turn it is. */

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
+import { replacedBy } from '../catalog/markers.ts';
 import { listed } from '../kernel/duration.ts';
 import {
   EsignError,
@@ -15,10 +16,9 @@ import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
+import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './completeness.ts';
 import { whoseTurn } from './named-signer.ts';
-import { replacedBy } from './replace/find-replacement.ts';
-import { type ActionResult, cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
 /** An action on existing envelopes. Commands, dry runs, questions, and MCP tools all show and execute its plans. */
 export interface EnvelopeAction {

@@ -1,8 +1,8 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { recentItems } from '../catalog/envelope-list.ts';
+import { replacedBy } from '../catalog/markers.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { replacedBy } from './replace/find-replacement.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
 /* Suggestions for a new envelope, from the latest ones. */

@@ -1,9 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
-import { markerOf } from '../catalog/markers.ts';
+import { markerOf, replacedBy } from '../catalog/markers.ts';
 import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { byPrecedence } from '../once/precedence.ts';
 import { findSigners } from './named-signer.ts';
-import { byPrecedence } from './precedence.ts';
-import { replacedBy } from './replace/find-replacement.ts';
 
 /** Why envelopes of a selection are left out of an action, by ID. */
 type Reasons = Map<string, string>;

@@ -70,7 +70,12 @@ export async function scan<T>(
 
 function skipLine(line: number, reading: JournalReading<unknown>): number {
   if (reading.damaged === 'skip') return 1;
-  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left unchanged.`, {
+  throw damagedLineError(line, reading.path);
+}
+
+/** The error for a journal with a damaged line, which is not the last one. */
+export function damagedLineError(line: number, path: string): UsageError {
+  return new UsageError(`Line ${line} of the journal ${path} is damaged. It was left unchanged.`, {
     hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it out of the way.',
   });
 }

@@ -3,24 +3,20 @@
  * and all earlier ones are available.
  */
 export async function* mapInOrder<T, R>(
-  items: readonly T[],
+  items: Iterable<T> | AsyncIterable<T>,
   limit: number,
-  work: (item: T) => Promise<R>,
+  work: (item: T) => Promise<R> | R,
 ): AsyncGenerator<R, void, undefined> {
   const running: Promise<R>[] = [];
-  let next = 0;
-  while (next < items.length || running.length > 0) {
-    while (next < items.length && running.length < limit) {
-      const item = items[next++];
-      if (item === undefined) continue;
-      const promise = work(item);
-      // Prevents an unhandled rejection if this fails while an earlier result is still awaited.
-      promise.catch(() => undefined);
-      running.push(promise);
-    }
-    const first = running.shift();
+  for await (const item of items) {
+    const promise = Promise.resolve(work(item));
+    // Prevents an unhandled rejection if this fails while an earlier result is still awaited.
+    promise.catch(() => undefined);
+    running.push(promise);
+    const first = running.length < limit ? undefined : running.shift();
     if (first !== undefined) yield await first;
   }
+  for (const promise of running) yield await promise;
 }
 
 /**
@@ -67,6 +63,32 @@ export async function* mapAhead<T, R>(
     stopped = true;
     await Promise.allSettled(started.values());
   }
+}
+
+/**
+ * Runs `work` for each item, at most `limit` at the same time, in any order. After a failure, no more work is started, and running
+ * work is awaited before the first error is thrown.
+ */
+export async function forEachOf<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
+  try {
+    for await (const item of items) {
+      if (errors.length > 0) break;
+      const promise: Promise<void> = work(item)
+        .catch((error: unknown) => void errors.push(error))
+        .finally(() => running.delete(promise));
+      running.add(promise);
+      if (running.size >= limit) await Promise.race(running);
+    }
+  } finally {
+    await Promise.all(running);
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 /** Yields the first `limit` items. `onMore` is called if there are more. */

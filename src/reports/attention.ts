@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { replacedBy } from '../envelopes/replace/find-replacement.ts';
+import { replacedBy } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';

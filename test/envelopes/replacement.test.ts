@@ -5,7 +5,7 @@ import {
   isChanged,
   type ReplacementChanges,
 } from '../../src/envelopes/replace/replacement.ts';
-import { isSameEnvelope } from '../../src/envelopes/same-content.ts';
+import { isSameEnvelope } from '../../src/once/wording.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 
 const old: Envelope = {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { actWithOutcome, sendEnvelope } from '../../src/envelopes/write-outcome.ts';
+import { actWithOutcome, sendEnvelope } from '../../src/once/write-outcome.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { ProcessMemory } from '../../src/log/write-memory.ts';

@@ -7,7 +7,7 @@ import type { Envelope } from '../../src/api/schemas.ts';
 import { recentItems } from '../../src/catalog/envelope-list.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
 import { executeReplacement, type ReplaceResult } from '../../src/envelopes/replace/execute-replacement.ts';
-import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';
+import { replacedBy } from '../../src/catalog/markers.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan-replacement.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';

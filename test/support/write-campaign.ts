@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createBody, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { createEnvelope } from '../../src/envelopes/create-once.ts';
-import { replacedBy } from '../../src/envelopes/replace/find-replacement.ts';
+import { replacedBy } from '../../src/catalog/markers.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { fakeClock } from './clock.ts';

@@ -34,15 +34,10 @@ export interface PlannedCall {
 /** @throws UsageError if the signers don't match the template's roles. Nothing is created. */
 export async function planCreate(
   wanted: EnvelopeInput,
-  given: {
-    requestId: string;
-    /** The ID may have been used on another machine. */
-    rerun: boolean;
-    allowMissing: boolean;
-  },
+  given: { requestId: string; allowMissing: boolean },
   context: Context,
 ): Promise<PlannedCall> {
-  const { requestId, rerun, allowMissing } = given;
+  const { requestId, allowMissing } = given;
   const body = createBody(wanted, requestId);
   const { notes, concerns } = await checkSigners(wanted, allowMissing, context);
   refuseUnconfirmed(concerns);
@@ -58,7 +53,8 @@ export async function planCreate(
       : [];
   const hint = () =>
     `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`;
-  const options = { requestId, rerun, resumesInterrupted: !rerun, hint };
+  // The same call, confirmed twice, emails once.
+  const options = { requestId, isGiven: true, hint };
   return {
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',

@@ -52,7 +52,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
         const { envelope } = await readNewEnvelope({ ...flags, json: true }, context);
         const { 'request-id': own, 'allow-missing-roles': allowMissing } = flags;
         const requestId = own ?? idFor(given);
-        return planCreate(envelope, { requestId, rerun: own !== undefined, allowMissing }, context);
+        return planCreate(envelope, { requestId, allowMissing }, context);
       },
     }),
     write({

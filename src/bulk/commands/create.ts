@@ -11,18 +11,26 @@ import {
 import { readMessage } from '../../cli/input/files.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../../session/context.ts';
-import { draftRun, type OpenRun } from '../runs.ts';
+import { draftRun } from '../runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
 import { confirmNewRun, showDryRun } from './run/confirm-work.ts';
-import { findSentRows, type ListRequest, planRun, readRows, startRun } from './run/new-run.ts';
-import { refuseUnfinished, reportNothingToDo } from './run/sent-rows.ts';
+import { refuseBusyRuns } from './run/continued-runs.ts';
+import {
+  findSentRows,
+  type ListRequest,
+  planRun,
+  readRows,
+  type StartedRun,
+  startRun,
+} from './run/new-run.ts';
+import { reportNothingToDo } from './run/sent-rows.ts';
 import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
 import { showFindings } from './show-findings.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
   static override description =
-    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, signing_order, webhook_url, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
+    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, signing_order, webhook_url, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, all drafts are created first and then sent, so that nobody is emailed until the last row has been accepted. Rows that were sent in the last 30 days, by any command on any machine, are skipped: run the file again to send corrected and added rows, or the rest of an interrupted run.';
   static override examples = [
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
@@ -44,7 +52,7 @@ export default class BulkCreate extends EsignCommand {
     'message-file': messageFileFlag,
     send: booleanFlag('send the envelopes; without it, they stay drafts', { default: false }),
     ...bulkFlags,
-    again: booleanFlag('resend rows that were sent in the last 30 days, except those with a request_id', {
+    again: booleanFlag('send rows again that were sent in the last 30 days, except those with a request_id', {
       default: false,
     }),
     'allow-missing-roles': missingRolesFlag,
@@ -64,8 +72,8 @@ export default class BulkCreate extends EsignCommand {
       allowMissing: flags['allow-missing-roles'],
       yes: flags.yes,
     };
-    const run = await prepareRun(request, flags['dry-run'], means, context);
-    if (run !== undefined) await workOnRun(run, means, context);
+    const started = await prepareRun(request, flags['dry-run'], means, context);
+    if (started !== undefined) await workOnRun(started.run, means, context, started.look);
   }
 }
 
@@ -78,13 +86,13 @@ async function prepareRun(
   isDryRun: boolean,
   means: RunMeans,
   context: Context,
-): Promise<OpenRun | undefined> {
+): Promise<StartedRun | undefined> {
   const draft = isDryRun ? undefined : await draftRun(runsDir(), context.session.clock.now());
   try {
     const list = await readRows(request, draft, context);
     const sent = await findSentRows(list, request, means, context);
     showFindings(list.report, context.terminal);
-    refuseUnfinished(sent.known, context);
+    await refuseBusyRuns(sent.unfinished);
     const planned = planRun(list, sent, request);
     if (draft === undefined) await showDryRun(planned, await means.client(), context);
     else if (planned.work.rows === 0) await reportNothingToDo(planned, context);

@@ -14,7 +14,7 @@ import { writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
-import { rowKeysOf } from '../lookup/earlier-rows.ts';
+import { rowKeysOf } from '../remembered-rows.ts';
 import { errorInWords, type RowResult, resultAsJson } from '../results.ts';
 import { type IntoCells, NO_RESULT } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';

@@ -59,7 +59,7 @@ export function runText(run: KnownRun, terminal: Terminal, now: number): string 
 
 function progressLines({ summary, state }: { summary: RunSummary; state: RunState }): string[] {
   if (summary.state === 'finished') return [];
-  const drafts = state.count('created');
+  const drafts = state.count('reserved');
   const counts = [
     `${grouped(summary.done)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
     ...(drafts > 0 ? [counted(drafts, 'draft')] : []),

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { digest } from '../../log/keys.ts';
+import { contentOf, requestIdByContent } from '../../once/identity.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
-import { contentHash } from '../lookup/row-key.ts';
 import type { SheetColumn } from './columns.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
@@ -69,8 +69,8 @@ export interface FileReport {
   templates: Map<string, TemplateUse>;
   /** True if a row leaves a role of its template without a signer. */
   isIncomplete: boolean;
-  /** Number of rows with their own request ID. */
-  ownRequestIds: number;
+  /** Number of rows that have the same content as an earlier row, and are not sent. */
+  repeated: number;
   /** The subject and message of the first row, with placeholders filled in. */
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
 }
@@ -90,7 +90,7 @@ export function emptyReport(name: string): FileReport {
     unnamed: 0,
     templates: new Map(),
     isIncomplete: false,
-    ownRequestIds: 0,
+    repeated: 0,
     example: undefined,
   };
 }
@@ -137,28 +137,19 @@ export async function checkFile(
   return checking.finish();
 }
 
-/**
- * The lines on which contents first occur. Keeps only a digest of each, for lists with a hundred thousand rows: that two contents
- * have the same 48 bits is one chance in fifty thousand.
- */
-class FirstLines {
-  readonly #lines = new Map<number, number>();
-
-  /** Returns the line on which this content first occurs. If it is new, stores this line and returns undefined. */
-  firstLine(content: string, line: number): number | undefined {
-    const key = createHash('sha1').update(content).digest().readUIntBE(0, 6);
-    const first = this.#lines.get(key);
-    if (first === undefined) this.#lines.set(key, line);
-    return first;
-  }
+/** Returns a warning for each person who is a signer twice, by the path of the second address. */
+function duplicateSigners({ signers }: EnvelopeInput): { path: string; text: string }[] {
+  return findProblems(signers, NO_ROLES).map(({ text }) => {
+    const index = signers.findIndex(({ email }) => text.includes(email));
+    return { path: index < 0 ? '' : `signers.${index}.email`, text: text.replace(/\.$/, '') };
+  });
 }
 
 class FileCheck {
   readonly report: FileReport;
   readonly #defaults: RowDefaults;
-  /** Values that must not occur twice, and where they first occur. */
-  readonly #requestIds = new FirstLines();
-  readonly #contents = new FirstLines();
+  /** The request IDs, and where they first occur. */
+  readonly #linesById = new Map<string, number>();
 
   constructor(name: string, defaults: RowDefaults) {
     this.#defaults = defaults;
@@ -171,58 +162,49 @@ class FileCheck {
     const before = report.problems.count;
     const addProblem = (path: string, text: string) =>
       report.problems.add({ line, column: path === '' ? '' : label(path), text });
-    const { envelope, requestId, unnamed, warnings } = checkRow(raw, this.#defaults, addProblem);
+    const { envelope, subjectSource, requestId, unnamed, warnings } = checkRow(
+      raw,
+      this.#defaults,
+      addProblem,
+    );
     report.rows++;
     report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
     noteTemplate(report.templates, envelope, raw);
-    const content = contentHash(envelope);
+    const content = contentOf({ ...envelope, subject: subjectSource });
+    const identity = requestId === undefined ? 'content' : 'given';
+    const named = requestId ?? requestIdByContent(content, envelope.signers);
+    const sameLine = this.#linesById.get(named);
+    if (sameLine === undefined) this.#linesById.set(named, line);
     // An invalid row often has the same mistake as its neighbors, so duplicates and warnings are not reported for it.
     if (report.problems.count === before) {
-      this.#findDuplicates({ line, requestId, content }, addProblem);
-      for (const { text } of findProblems(envelope.signers, NO_ROLES)) {
-        const index = envelope.signers.findIndex(({ email }) => text.includes(email));
-        const column = index < 0 ? '' : label(`signers.${index}.email`);
-        report.warnings.add({ line, column, text: text.replace(/\.$/, '') });
-      }
-      for (const { path, text } of [...warnings, ...suspiciousCells(envelope, requestId)])
-        report.warnings.add({ line, column: path === '' ? '' : label(path), text });
+      if (sameLine !== undefined && identity === 'given')
+        addProblem('requestId', `"${named}" is already used on line ${sameLine}; each row needs its own`);
+      else if (sameLine !== undefined) report.repeated++;
+      this.#warn(raw, [...warnings, ...duplicateSigners(envelope), ...suspiciousCells(envelope, requestId)]);
     }
-    const row = {
+    return {
       row: report.rows,
       line,
-      ...(requestId === undefined ? {} : { requestId }),
+      requestId: named,
+      identity,
       content,
       cells: digest(raw.value),
-      envelope,
+      ...(sameLine === undefined ? {} : { sameAs: sameLine }),
+      // Its metadata carries the content as it is before names are filled in.
+      envelope: { ...envelope, content },
     };
-    return row;
+  }
+
+  #warn({ line, label }: RawRow, warnings: readonly { path: string; text: string }[]): void {
+    for (const { path, text } of warnings)
+      this.report.warnings.add({ line, column: path === '' ? '' : label(path), text });
   }
 
   finish(): FileReport {
     this.report.problems.mergeRepeated(this.report.rows);
     this.report.warnings.mergeRepeated(this.report.rows);
     return this.report;
-  }
-
-  #findDuplicates(
-    { line, requestId, content }: { line: number; requestId: string | undefined; content: string },
-    addProblem: (path: string, text: string) => void,
-  ): void {
-    if (requestId !== undefined) {
-      this.report.ownRequestIds++;
-      const earlier = this.#requestIds.firstLine(requestId, line);
-      if (earlier !== undefined)
-        addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
-      // Two different IDs mean that both envelopes are intended, even with the same content.
-      return;
-    }
-    const same = this.#contents.firstLine(content, line);
-    if (same !== undefined)
-      addProblem(
-        '',
-        `the row has the same content as line ${same}; delete one, or give each a request_id if you want both`,
-      );
   }
 }

@@ -5,7 +5,8 @@ import { isList, isRecord, ownValue } from '../../kernel/json.ts';
 import { lineProblem, textProblem } from '../../kernel/text/control-characters.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { requestIdProblem } from '../../once/identity.ts';
 import { SIGNER_FIELDS } from './columns.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
@@ -15,16 +16,16 @@ export interface BulkRow {
   /** Number of the row from 1, not counting the header and empty lines. */
   row: number;
   line: number;
-  /** The row's own request ID. Without one, an ID is derived from the run ID and the number of the row. */
-  requestId?: string | undefined;
-  /** Hash of what is sent and to whom. `cells`: hash of the cells as they are in the file. */
+  /** The row's own request ID, or else one that stands for its content and its signers. */
+  requestId: string;
+  identity: 'given' | 'content' | 'generated';
+  /** `metadata.esignContent`. `cells`: hash of the cells as they are in the file. */
   content: string;
   cells: string;
+  /** The line of an earlier row with the same content, so that this one isn't sent. */
+  sameAs?: number | undefined;
   envelope: EnvelopeInput;
 }
-
-/** Metadata keys that a run writes itself. */
-const RESERVED = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY];
 
 const FIELDS = [
   'templateId',
@@ -47,10 +48,11 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   sendImmediately: 'only --send sends rows; remove this field',
   webhookSecret: 'files must not contain secrets; remove it and pass --webhook-secret-file',
 };
-const MAX_REQUEST_ID_LENGTH = 200;
 
 export interface CheckedRow {
   envelope: EnvelopeInput;
+  /** The subject before placeholders are filled in. */
+  subjectSource: string | undefined;
   requestId: string | undefined;
   /** Number of signers without a name. Their address is used instead. */
   unnamed: number;
@@ -102,9 +104,16 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   if (envelope.templateId === '')
     addProblem('templateId', 'the row has no template; fill it in or pass --template');
   const requestId = text('requestId');
-  if ((requestId?.length ?? 0) > MAX_REQUEST_ID_LENGTH)
-    addProblem('requestId', `it is longer than ${MAX_REQUEST_ID_LENGTH} characters; shorten it`);
-  return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed, warnings };
+  const problem = requestId === undefined ? undefined : requestIdProblem(requestId);
+  if (problem !== undefined) addProblem('requestId', `it ${problem}; change it`);
+  const subjectSource = readText(value, 'subject', () => undefined) ?? defaults.subject;
+  return {
+    envelope: withoutMissing(envelope),
+    subjectSource,
+    requestId,
+    unnamed: signers.unnamed,
+    warnings,
+  };
 }
 
 function withoutMissing(envelope: EnvelopeInput): EnvelopeInput {
@@ -217,7 +226,7 @@ function readMetadata(value: unknown, addProblem: AddProblem): Record<string, un
     addProblem('metadata', 'it is not an object; use {"deal":"4711"}');
     return undefined;
   }
-  for (const key of RESERVED) {
+  for (const key of OWN_METADATA_KEYS) {
     if (Object.hasOwn(value, key))
       addProblem(`metadata.${key}`, 'this name is reserved for esign; choose a different name');
   }

@@ -2,13 +2,12 @@ import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
-import { markerOf, requestIdOf, runOf } from '../../catalog/markers.ts';
-import { byPrecedence } from '../../envelopes/precedence.ts';
-import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
+import { replacedBy, requestIdOf, rowOf, runOf } from '../../catalog/markers.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { isVoid, ROW_KEY } from '../../kernel/vocabulary.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
+import { byPrecedence } from '../../once/precedence.ts';
 import type { RowError } from '../entries.ts';
-import { requireSameOrganization } from '../lookup/earlier-rows.ts';
+import { requireSameOrganization } from '../remembered-rows.ts';
 import { type RowFacts, rowsOf } from '../results.ts';
 import type { RunState } from '../run-state.ts';
 import type { RunFiles } from '../runs.ts';
@@ -200,8 +199,8 @@ class RunEnvelopes {
     this.#byId.set(id, kept);
     const old = replacedBy(kept);
     if (runOf(kept) === this.#runId) {
-      const row = Number(markerOf(kept, ROW_KEY));
-      if (Number.isInteger(row)) push(this.#byRow, row, id);
+      const row = rowOf(kept);
+      if (row !== undefined) push(this.#byRow, row, id);
     } else if (old !== undefined) push(this.#replacements, old, id);
   }
 

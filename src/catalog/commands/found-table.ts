@@ -1,7 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { statusText } from '../../envelopes/commands/envelope-text.ts';
 import { namesOf, signersInOrder } from '../../envelopes/commands/list-table.ts';
-import { replacedBy } from '../../envelopes/replace/find-replacement.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { hasOpened, hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
@@ -9,6 +8,7 @@ import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
+import { replacedBy } from '../markers.ts';
 import { matchedSigners, type Selection } from '../selection.ts';
 
 /** Renders each envelope on two or three lines: its subject and ID, then who has signed, who it waits for, and since when. */

@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { replacedBy } from '../../catalog/markers.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { ownValue } from '../../kernel/json.ts';
@@ -12,7 +13,6 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { SentReminder } from '../reminder-times.ts';
-import { replacedBy } from '../replace/find-replacement.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
 
 /** What this machine or a search knows about an envelope. */

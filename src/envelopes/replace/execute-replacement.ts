@@ -1,16 +1,17 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { readIfExists } from '../../catalog/envelope-list.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
+import { timeOf } from '../../kernel/clock.ts';
 import { RequestIdUsedError } from '../../kernel/errors.ts';
 import { isRefusedByState } from '../../kernel/request-failures.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
-import { createBody, type EnvelopeInput } from '../create.ts';
-import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
-import { byPrecedence } from '../precedence.ts';
-import { isSameEnvelope } from '../same-content.ts';
-import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
+import { cancelDraft } from '../../once/carry-out.ts';
+import { createOnce } from '../../once/create-envelope.ts';
+import type { Created, WebhookSecretSource } from '../../once/created.ts';
+import { isSameEnvelope } from '../../once/wording.ts';
+import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/write-outcome.ts';
+import { createBody } from '../create.ts';
 import { replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
@@ -27,9 +28,7 @@ import {
 
 export type ReplaceEvent =
   /** A step was done, or had already been done (`by: 'lookup'`). */
-  | { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: Created['by'] }
-  /** Another machine replaced the same envelope at the same time. Its envelope is kept; this run's draft was canceled. */
-  | { type: 'superseded'; envelope: Envelope; ownId: string };
+  { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: Created['by'] };
 
 export interface ReplaceResult {
   old: Envelope;
@@ -54,13 +53,11 @@ export async function* executeReplacement(
   means: ReplaceContext,
 ): AsyncGenerator<ReplaceEvent, ReplaceResult, undefined> {
   const { client, signal } = means;
-  let { old, made } = plan;
-  if (made === undefined) {
-    const created = await createReplacementDraft(plan.wanted, old, means);
-    // Before anything else can fail: its webhook secret is linked to it.
-    yield { type: 'made', ...created };
-    made = await readIfIncomplete(client, created.envelope, signal);
-  }
+  let { old } = plan;
+  const created = await chooseReplacement(plan, means);
+  let made = await readIfIncomplete(client, created.envelope, signal);
+  // Before anything else can fail: its webhook secret is linked to it.
+  if (plan.steps.includes('make')) yield { type: 'made', ...created };
   if (plan.steps.includes('cancel')) {
     signal?.throwIfAborted();
     const cancelled = await cancelOld(client, made, request, signal);
@@ -69,65 +66,40 @@ export async function* executeReplacement(
   }
   if (plan.steps.includes('send')) {
     signal?.throwIfAborted();
-    const kept = await preferredTo(made, old, client, signal);
-    if (kept) {
-      yield { type: 'superseded', envelope: kept, ownId: made.id };
-      made = kept;
-      if (!isSameEnvelope(made, plan.wanted)) throw alreadyReplacedError(old, made);
-    }
-    signal?.throwIfAborted();
     const sent = await sendNew(client, made.id, signal);
     made = sent.envelope;
     yield { type: 'sent', ...sent };
   }
+  for (const draft of created.drafts ?? [])
+    await cancelDraft(client, draft, `${old.id} was replaced by ${made.id}`, signal);
   return { old, new: made };
 }
 
 /**
- * Returns the envelope to keep instead of the draft, after canceling the draft: another machine may have replaced the same
- * envelope at the same time. Every machine prefers the same one, and the service refuses to send it twice, so the only
- * remaining risk is the delay of the list.
+ * Returns the new envelope, of which all machines choose the same one: a draft, or the one that was sent. Other drafts are canceled at
+ * the end.
+ * @throws ServiceError INVALID_STATE if the envelope was replaced with other changes.
  */
-async function preferredTo(
-  draft: Envelope,
-  old: Envelope,
-  client: Client,
-  signal?: AbortSignal,
-): Promise<Envelope | undefined> {
-  const others = (await replacementsOf(client, old, { signal })).filter(({ id }) => id !== draft.id);
-  for (const { id } of others.toSorted(byPrecedence)) {
-    const other = await readIfExists(client, id, signal);
-    if (other === undefined || isVoid(other) || byPrecedence(draft, other) < 0) continue;
-    if ((await client.envelopes.get(draft.id, signal)).status !== 'DRAFT') return undefined;
-    await cancelEnvelope(client, draft.id, `${old.id} was replaced by ${id}`, signal);
-    return other;
-  }
-  return undefined;
-}
-
-async function createReplacementDraft(
-  input: EnvelopeInput,
-  old: Envelope,
+async function chooseReplacement(
+  { old, wanted, made, steps }: ReplacementPlan,
   means: ReplaceContext,
 ): Promise<Created> {
-  const { client, memory, secret, signal, searching } = means;
-  // An earlier draft that was canceled emailed nobody, so it doesn't count.
-  const options = { memory, rerun: false, ignoresVoid: true, secret, signal, searching };
-  const created = await createEnvelope(client, createBody(input, replacementId(old.id)), options).catch(
+  if (made !== undefined && !steps.includes('send')) return { envelope: made, by: 'earlier' };
+  const { client, signal } = means;
+  // A draft of an earlier run is taken over.
+  const body = createBody(wanted, replacementId(old.id));
+  const since = timeOf(old.createdAt) || undefined;
+  const created = await createOnce(client, body, { ...means, since, leavesDrafts: true }).catch(
     async (error: unknown) => {
       if (!(error instanceof RequestIdUsedError)) throw error;
-      // Another process may have replaced it with other signers in the meantime.
+      // Another process has replaced it with other signers in the meantime.
       const [other] = await replacementsOf(client, old, { signal });
       throw other === undefined ? error : alreadyReplacedError(old, other);
     },
   );
-  // The request ID stands for template and signers; the other process may have set other texts.
-  if (
-    created.by === 'earlier' &&
-    !isSameEnvelope(await readIfIncomplete(client, created.envelope, signal), input)
-  )
-    throw alreadyReplacedError(old, created.envelope);
-  return created;
+  const envelope = await readIfIncomplete(client, created.envelope, signal);
+  if (created.by !== 'reply' && !isSameEnvelope(envelope, wanted)) throw alreadyReplacedError(old, envelope);
+  return { ...created, envelope };
 }
 
 /** Cancels the old envelope, unless it has ended. Someone may have signed since it was last read. */

@@ -1,12 +1,12 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
-import { markerOf } from '../../catalog/markers.ts';
+import { replacedBy } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { isVoid, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
-import { byPrecedence } from '../precedence.ts';
+import { byPrecedence } from '../../once/precedence.ts';
 
 /**
  * Returns the request ID of the envelope that replaces this one. It is always the same, so that the log of writes finds what an
@@ -54,10 +54,4 @@ export async function replacementsOf(
   for await (const envelope of markedEnvelopes(client, walk))
     if (replacedBy(envelope) === old.id && !isVoid(envelope)) found.push(envelope);
   return found;
-}
-
-/** Returns the ID of the envelope that this one replaces, if any. */
-export function replacedBy(envelope: Pick<Envelope, 'metadata'>): string | undefined {
-  const id = markerOf(envelope, REPLACES_KEY);
-  return typeof id === 'string' && id !== '' ? id : undefined;
 }

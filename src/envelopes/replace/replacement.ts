@@ -1,10 +1,11 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { timeOf } from '../../kernel/clock.ts';
-import { counted, DAY_MS } from '../../kernel/duration.ts';
+import { contentIn } from '../../catalog/markers.ts';
+import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { addressOf } from '../../kernel/text/person.ts';
 import { wordsForHint } from '../../kernel/text/shell-words.ts';
-import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { LIMITS, OWN_METADATA_KEYS, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { lifetimeOf } from '../../once/wording.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
 import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.ts';
@@ -40,9 +41,6 @@ export interface Replacement {
   signers: readonly SignerChange[];
 }
 
-/** Markers of esign, which belong to the old envelope only. */
-const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_KEY];
-
 /**
  * Returns the envelope that replaces another.
  * @throws UsageError if a signer doesn't exist, an address is not valid, or no signer would be left.
@@ -67,6 +65,8 @@ export function buildReplacement(old: Envelope, changes: ReplacementChanges): Re
       webhookSecret: old.webhookUrl ? changes.webhookSecret : undefined,
       expiresInDays,
       signingOrder: old.signingOrder || undefined,
+      // A corrected list then finds the new envelope, like one that it sent itself.
+      content: changes.templateId === undefined && changes.subject === undefined ? contentIn(old) : undefined,
     },
   };
 }
@@ -86,15 +86,9 @@ export function isChanged(old: Envelope, replacement: EnvelopeInput, changes: Re
 }
 
 function ownMetadata({ metadata }: Envelope): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([key]) => !OWN_KEYS.includes(key)));
-}
-
-/** Returns its lifetime in days, from its creation or from when it was sent; undefined if its dates don't show it. */
-function lifetimeOf({ expiresAt, createdAt, sentAt }: Envelope): number | undefined {
-  const days = [createdAt, sentAt].map((from) => (timeOf(expiresAt) - timeOf(from)) / DAY_MS);
-  return days
-    .map(Math.round)
-    .find((whole, index) => whole >= 1 && Math.abs(whole - (days[index] ?? 0)) < 1 / 24);
+  return Object.fromEntries(
+    Object.entries(metadata ?? {}).filter(([key]) => !OWN_METADATA_KEYS.includes(key)),
+  );
 }
 
 function changeSigners(old: Envelope, { signers, added, removed }: ReplacementChanges): SignerChange[] {

@@ -13,6 +13,12 @@ export function identifyProcess(): string {
   return [process.pid, startTimeOf(process.pid) ?? '', randomUUID(), system].join(' ');
 }
 
+/** Returns a text that identifies this machine since it was started. */
+export function identifyMachine(): string {
+  const { host, boot } = currentSystem();
+  return `${host}/${boot}`;
+}
+
 /** Returns the process ID in an identity, or undefined if the identity is incomplete. */
 export function pidOf(identity: string): number | undefined {
   const pid = Number(/^(\d+) /.exec(identity)?.[1]);

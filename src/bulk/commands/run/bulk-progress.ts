@@ -32,6 +32,10 @@ export class BulkProgress {
       const total = state.lastBegun - state.countBegun('existing');
       return progressText({
         total,
+        drafts:
+          state.head.mode !== 'draft' && state.countBegun('pending') > 0
+            ? state.count('reserved')
+            : undefined,
         done,
         failed,
         finishedNow: state.finishedCount - before,
@@ -63,9 +67,10 @@ export class BulkProgress {
     void this.aside(() => this.#context.terminal.notice(text));
   }
 
-  /** Shows that the run reads the service's list, and why; undefined once it works on rows again. */
-  searches(why: string | undefined): void {
-    this.#searching = why;
+  /** Shows that the run reads the service's list or waits, and why; undefined once it works on rows again. `msLeft`: how much longer. */
+  waits(why: string | undefined, msLeft?: number): void {
+    if (why !== undefined && msLeft !== undefined) this.waitsFor(why, msLeft);
+    else this.#searching = why;
   }
 
   /** Hides the line while something else is written. */
@@ -82,6 +87,8 @@ export class BulkProgress {
 
 export interface RunProgress {
   total: number;
+  /** The number of drafts, as long as not all are created. Nobody is emailed before. */
+  drafts: number | undefined;
   done: number;
   failed: number;
   /** Number of rows that this process finished in `elapsedMs`. */
@@ -98,8 +105,9 @@ export interface RunProgress {
 
 /** Returns the line that shows a run's progress: `123 of 200 sent, 2 failed, 42 a second, 2 seconds left`. */
 export function progressText(progress: RunProgress): string {
-  const { total, done, failed, finishedNow, elapsedMs, searching, waiting } = progress;
-  const parts = [`${grouped(done)} of ${grouped(total)} ${progress.sends ? 'sent' : 'created'}`];
+  const { total, drafts, done, failed, finishedNow, elapsedMs, searching, waiting } = progress;
+  const what = drafts === undefined ? (progress.sends ? 'sent' : 'created') : 'drafts created';
+  const parts = [`${grouped(drafts ?? done)} of ${grouped(total)} ${what}`];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
   const perSecond = finishedNow / Math.max(0.001, elapsedMs / 1_000);
   const left = total - done - failed;

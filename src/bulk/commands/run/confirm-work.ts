@@ -124,15 +124,14 @@ async function newRunText(run: NewRun, client: Client, context: Context): Promis
   const { name, rows, source, templates } = list.report;
   const sheet = source.sheet === undefined ? '' : `, sheet "${source.sheet}"`;
   const head = `${safeLine(`${name}${sheet}`)}: ${counted(rows, 'row')}\n`;
-  if (work.rows === 0)
-    return `${head}${renderPairs(sentRowsInWords(sent.known, context), context.terminal, '  ')}`;
+  if (work.rows === 0) return `${head}${renderPairs(sentRowsInWords(sent, context), context.terminal, '  ')}`;
   const example = exampleOf(run);
   const lines: Pairs = [
     ...workInWords(work, { left, templates: [...templates.keys()] }),
     ...(example?.subject === undefined
       ? []
       : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
-    ...sentRowsInWords(sent.known, context),
+    ...sentRowsInWords(sent, context),
     ['Takes', timeInWords(work, client, context)],
     ...(await accountLine(work, context)),
   ];

@@ -1,24 +1,30 @@
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { readLoggedCreates } from '../../../once/logged-creates.ts';
+import { findRequests } from '../../../once/look.ts';
+import type { Look } from '../../../once/process-requests.ts';
+import { WantedRequests } from '../../../once/wanted-requests.ts';
 import type { Context } from '../../../session/context.ts';
 import type { ReadOptions } from '../../../tables/table-file.ts';
 import type { Mode } from '../../entries.ts';
-import { type EarlierRow, findEarlierRows, NewRows } from '../../lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../lookup/identified-rows.ts';
 import {
   differentContentMessage,
   groupKnownRows,
   type KnownRows,
   knownEntries,
-} from '../../lookup/known-rows.ts';
+  type RepeatedRow,
+} from '../../known-rows.ts';
 import { type PlannedWork, WorkTally } from '../../planned-work.ts';
+import { readRememberedRows } from '../../remembered-rows.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
 import type { BulkRow, RowDefaults } from '../../rows/row.ts';
+import type { RunState } from '../../run-state.ts';
 import { type OpenRun, type RunDraft, withStartLock } from '../../runs.ts';
+import { wantedRow } from '../../wanted-row.ts';
 import { sourceOf } from '../rows-file.ts';
+import { endContinuedRuns, refuseBusyRuns, refuseOtherRuns } from './continued-runs.ts';
 import type { RunMeans } from './work-on-run.ts';
 
 /*
@@ -33,7 +39,7 @@ export interface ListRequest {
   mode: Mode;
   /** Send only this many rows. */
   first: number | undefined;
-  /** Send rows even if an earlier run has sent them. */
+  /** Send rows even if they have been sent. */
   again: boolean;
   /** Continue even if a role of the template has no signer. */
   allowMissing: boolean;
@@ -43,9 +49,10 @@ export interface ListRequest {
 /** The rows of a file, and everything that was found in it. */
 export interface ReadList {
   report: FileReport;
-  rows: NewRows;
-  /** The addresses of the signers of each row. */
-  emails: string[][];
+  wanted: WantedRequests;
+  /** The addresses of the signers of each row, and its line. */
+  rows: { emails: string[]; line: number }[];
+  repeated: RepeatedRow[];
 }
 
 /** Reads and checks all rows of a file, without the service. The draft of the run stores them. */
@@ -56,25 +63,34 @@ export async function readRows(
 ): Promise<ReadList> {
   preferLowMemory();
   const source = sourceOf(file);
-  const rows = new NewRows(again);
-  const emails: string[][] = [];
-  const take = async (row: BulkRow) => {
-    rows.add(row);
-    emails.push(row.envelope.signers.map(({ email }) => email));
+  const list = { wanted: new WantedRequests(), rows: [] as ReadList['rows'], repeated: [] as RepeatedRow[] };
+  const take = async (checked: BulkRow) => {
+    const row = again ? sentAgain(checked, draft) : checked;
+    const { line, sameAs } = row;
+    if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
+    else list.repeated.push({ row: row.row, line, sameAs });
+    list.rows.push({ emails: row.envelope.signers.map(({ email }) => email), line });
     await draft?.add(row);
   };
   // A list from another command may be empty, such as that of those who still have to sign.
   const options = { ...defaults, read, take, mayBeEmpty: file === '-' };
   const report = await terminal.waiting(`Checking ${source.name}`, () => checkFile(source, options));
-  return { report, rows, emails };
+  return { ...list, report };
 }
 
-/** What was created before for the rows of a list. */
+/** Returns a row that is sent whatever was sent before. Only its own ID, which no other run has, identifies it. */
+function sentAgain(row: BulkRow, draft: RunDraft | undefined): BulkRow {
+  if (row.identity === 'given') return row;
+  const { sameAs: _, ...rest } = row;
+  return { ...rest, identity: 'generated', requestId: `${draft?.id ?? 'run'}-${row.row}` };
+}
+
+/** What was created before for the rows of a list, by any command on any machine. */
 export interface SentRows {
-  /** By the runs on this machine. */
-  earlier: ReadonlyMap<number, EarlierRow>;
-  /** By any command on any machine. */
   known: KnownRows;
+  look: Look;
+  /** The unfinished runs on this machine with rows of the list. The new run continues them. */
+  unfinished: readonly RunState[];
 }
 
 /** Compares the rows with their templates and with what was sent before. Adds problems to the report of the list. */
@@ -94,17 +110,41 @@ export async function findSentRows(
       request.allowMissing || canConfirm(request, context.terminal),
       signal,
     );
-    const earlier = await findEarlierRows(runsDir(), client, list.rows, signal);
-    const all = await findIdentifiedRows(client, await context.session.memory(), list.rows, earlier, signal);
-    const known = groupKnownRows(all.values(), request.mode);
+    const { look, unfinished } = await lookForList(list, means, context);
+    const rows = [...look.found].map(([row, found]) => ({ row, line: list.rows[row - 1]?.line ?? 0, found }));
+    const known = groupKnownRows(rows, list.repeated, request.mode);
     for (const row of known.other)
       report.problems.add({ line: row.line, column: 'request_id', text: differentContentMessage(row) });
-    return { earlier, known };
+    return { known, look, unfinished };
   } catch (error) {
     // The problems of the file can be fixed without the service.
     if (report.problems.count === 0) throw error;
-    return { earlier: new Map(), known: groupKnownRows([], request.mode) };
+    const look: Look = { at: 0, found: new Map(), notBefore: 0 };
+    return { known: groupKnownRows([], list.repeated, request.mode), look, unfinished: [] };
   }
+}
+
+async function lookForList(
+  { wanted }: ReadList,
+  means: RunMeans,
+  context: Context,
+): Promise<Pick<SentRows, 'look' | 'unfinished'>> {
+  const client = await means.client();
+  const { signal } = context.interrupt;
+  const { ids: remembered, unfinished } = await readRememberedRows(runsDir(), client, wanted, signal);
+  const given = [...wanted.entries()].flatMap(([, one]) => (one.identity === 'given' ? [one.requestId] : []));
+  const logged = await readLoggedCreates(client, await context.session.memory(), given, signal);
+  for (const [requestId, envelopeIds] of logged.envelopeIds) {
+    const number = wanted.numberOf(requestId);
+    if (number !== undefined) remembered.set(number, [...(remembered.get(number) ?? []), ...envelopeIds]);
+  }
+  const at = client.clock.now();
+  const { found, missing } = await context.terminal.waiting('Looking for what was already sent', () =>
+    findRequests(client, wanted, { remembered, signal }),
+  );
+  const unconfirmed = missing.map((id) => logged.listedAtById.get(id) ?? 0);
+  const listedAt = Math.max(logged.listedAt, ...unconfirmed);
+  return { look: { at, found, notBefore: listedAt > at ? listedAt : 0 }, unfinished };
 }
 
 /** Returns true if the user sees a missing role as a warning and is asked before anything is sent. */
@@ -126,11 +166,11 @@ export interface NewRun {
 }
 
 export function planRun(list: ReadList, sent: SentRows, request: ListRequest): NewRun {
-  const { existing, ended, drafts } = sent.known;
-  const done = new Set([...existing, ...ended].map(({ row }) => row));
+  const { existing, repeated, ended, drafts } = sent.known;
+  const done = new Set([...existing, ...repeated, ...ended].map(({ row }) => row));
   const withDraft = new Set(drafts.map(({ row }) => row));
-  const open = list.emails
-    .map((emails, index) => ({ row: index + 1, emails }))
+  const open = list.rows
+    .map(({ emails }, index) => ({ row: index + 1, emails }))
     .filter(({ row }) => !done.has(row));
   const chosen = open.slice(0, request.first);
   const tally = new WorkTally(request.mode);
@@ -140,28 +180,32 @@ export function planRun(list: ReadList, sent: SentRows, request: ListRequest): N
     request,
     list,
     sent,
-    work: tally.total(list.emails.flat()),
+    work: tally.total(list.rows.flatMap(({ emails }) => emails)),
     last: next === undefined ? list.report.rows : next.row - 1,
     left: open.length,
   };
 }
 
-/** Stores the run. From then on, it can be resumed. */
+/** A run that was started, and what was found for the rows that it works on. */
+export interface StartedRun {
+  run: OpenRun;
+  look: Look;
+}
+
+/** Stores the run. From then on, it can be resumed. Runs that it continues are ended. */
 export function startRun(
   draft: RunDraft,
   { request, list, sent, last }: NewRun,
   means: RunMeans,
   context: Context,
-): Promise<OpenRun> {
-  const { session } = context;
-  const { report } = list;
+): Promise<StartedRun> {
+  const { session, interrupt } = context;
+  const { report, wanted } = list;
   return withStartLock(runsDir(), session.clock, async () => {
     const client = await means.client();
-    const earlier = await findEarlierRows(runsDir(), client, list.rows, context.interrupt.signal);
-    if (!isSame(earlier, sent.earlier))
-      throw new UsageError('Another run with the same rows started in the meantime, so nothing was sent.', {
-        hint: 'Run the command again.',
-      });
+    const { unfinished } = await readRememberedRows(runsDir(), client, wanted, interrupt.signal);
+    refuseOtherRuns(unfinished, sent.unfinished);
+    await refuseBusyRuns(unfinished);
     const { profileName } = await session.settings();
     const head = {
       at: session.now(),
@@ -170,17 +214,17 @@ export function startRun(
       mode: request.mode,
       baseUrl: client.baseUrl,
       profile: profileName?.value ?? null,
-      ownRequestIds: report.ownRequestIds,
       source: report.source,
     };
     const limit = { type: 'upTo', row: last, at: session.clock.now() } as const;
-    return draft.start(head, [...(last < report.rows ? [limit] : []), ...knownEntries(sent.known)]);
+    const run = await draft.start(head, [
+      ...(last < report.rows ? [limit] : []),
+      ...knownEntries(sent.known),
+    ]);
+    await endContinuedRuns(unfinished, { by: draft.id, wanted }, client, context);
+    // The others have a result.
+    const { drafts, corrected } = sent.known;
+    const found = new Map([...drafts, ...corrected].map(({ row, found: one }) => [row, one]));
+    return { run, look: { ...sent.look, found } };
   });
-}
-
-function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number, EarlierRow>): boolean {
-  if (one.size !== other.size) return false;
-  return [...one].every(
-    ([row, { kind, run }]) => other.get(row)?.kind === kind && other.get(row)?.run === run,
-  );
 }

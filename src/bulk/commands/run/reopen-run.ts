@@ -2,7 +2,7 @@ import { ServiceError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import type { Context } from '../../../session/context.ts';
-import { requireSameOrganization } from '../../lookup/earlier-rows.ts';
+import { requireSameOrganization } from '../../remembered-rows.ts';
 import { type OpenRun, openRun } from '../../runs.ts';
 import { useProfileOf } from '../selected-run.ts';
 import type { RunMeans } from './work-on-run.ts';

@@ -1,87 +1,134 @@
 import { Batch } from '../../../cli/batch.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
-import { PartialError, UsageError } from '../../../kernel/errors.ts';
+import { PartialError } from '../../../kernel/errors.ts';
+import { hasEnded } from '../../../kernel/vocabulary.ts';
+import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { Context } from '../../../session/context.ts';
-import type { EarlierRow } from '../../lookup/earlier-rows.ts';
-import { endedError, type KnownRows } from '../../lookup/known-rows.ts';
+import { changedLines, type KnownRow, type KnownRows, rowErrorOf } from '../../known-rows.ts';
 import { EXISTING, type RowResult } from '../../results.ts';
 import { rowInWords } from '../row-text.ts';
-import type { NewRun } from './new-run.ts';
-import { resumeCommand } from './next-commands.ts';
+import type { NewRun, SentRows } from './new-run.ts';
 
-/** Refuses a file with rows of an unfinished run, since two runs of the same row would email its signers twice. */
-export function refuseUnfinished({ existing, unfinished }: KnownRows, context: Context): void {
-  const [first] = unfinished;
-  if (first === undefined) return;
-  const { length } = existing;
-  const sent = length > 0 ? `${counted(length, 'row')} ${length === 1 ? 'was' : 'were'} already sent. ` : '';
-  throw new UsageError(
-    `${sent}${counted(unfinished.length, 'row')} ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${whenOf(first, context)} and has not finished. Nothing more was sent.`,
-    { run: first.run, hint: `Resume it: \`${resumeCommand(first.run ?? '', context.terminal)}\`.` },
-  );
-}
+type Pairs = [label: string, text: string][];
 
-/** Returns how many rows are skipped, sent as existing drafts, or refused, with a label for each. */
-export function sentRowsInWords(
-  { existing, drafts, ended }: KnownRows,
-  context: Context,
-): [label: string, text: string][] {
-  const lines: [string, string][] = [];
-  const [sent] = existing;
-  if (sent !== undefined) {
-    const how = `already ${sent.kind === 'draft' ? 'created' : 'sent'}`;
-    const isOneRun = sent.run !== undefined && existing.every(({ run }) => run === sent.run);
-    const by = isOneRun ? ` by ${sent.run} ${whenOf(sent, context)}` : '';
-    lines.push(['Skipped', `${counted(existing.length, 'row')} ${how}${by}`]);
+/** How many lines are named in a sentence. */
+const MAX_LINES = 5;
+const FIELDS: Readonly<Record<WordingField, string>> = {
+  name: 'name',
+  message: 'message',
+  expiry: 'expiration',
+  signingOrder: 'signing order',
+  webhookUrl: 'webhook URL',
+};
+
+/** Returns how many rows are skipped, sent as existing drafts, or refused, and which runs are continued, with a label for each. */
+export function sentRowsInWords({ known, unfinished }: SentRows, context: Context): Pairs {
+  const { existing, repeated, drafts, corrected, ended } = known;
+  const lines: Pairs = [];
+  if (existing.length > 0) lines.push(['Skipped', skippedInWords(existing, context)]);
+  const changed = changedLines(known);
+  if (changed.length > 0) {
+    const fields = [...new Set(changed.flatMap((one) => one.changed))].map((field) => FIELDS[field]);
+    lines.push([
+      'Changed',
+      `${linesInWords(changed)}: the ${fields.join(' and ')} differs from what was sent; to send a correction, use \`esign envelopes replace\``,
+    ]);
   }
+  if (repeated.length > 0)
+    lines.push(['Repeated', `${linesInWords(repeated)}: the same as an earlier line, and sent once`]);
   if (drafts.length > 0)
     lines.push([
       'Drafts',
       `${grouped(drafts.length)} from earlier, which will be sent and not created again`,
+    ]);
+  if (corrected.length > 0)
+    lines.push([
+      'Corrected',
+      `${linesInWords(corrected)}: the earlier draft is canceled, and a new one is created`,
     ]);
   if (ended.length > 0)
     lines.push([
       'Refused',
       `${counted(ended.length, 'row')}, because the request ID belongs to a canceled, declined, or expired envelope`,
     ]);
+  for (const { head } of unfinished) lines.push(['Continues', `${head.id}, which then ends`]);
   return lines;
 }
 
-function whenOf({ at }: EarlierRow, { session }: Context): string {
-  return relativeTime(new Date(at).toISOString(), session.now());
+function skippedInWords(existing: readonly KnownRow[], { session }: Context): string {
+  const [first] = existing;
+  const isDraft = first?.found.envelope.status === 'DRAFT';
+  const run = first?.found.run;
+  const isOneRun = run !== undefined && existing.every(({ found }) => found.run === run);
+  const at = first?.found.envelope.sentAt ?? first?.found.envelope.createdAt;
+  const by = isOneRun ? ` by ${run}${at ? ` ${relativeTime(at, session.now())}` : ''}` : '';
+  const ended = existing.filter(({ found }) => hasEnded(found.envelope)).length;
+  const since = ended > 0 ? `, of which ${grouped(ended)} ended without being signed` : '';
+  return `${counted(existing.length, 'row')} already ${isDraft ? 'created' : 'sent'}${by}${since}`;
+}
+
+/** Returns `lines 4, 9, and 12`. */
+function linesInWords(rows: readonly { line: number }[]): string {
+  const shown = rows.slice(0, MAX_LINES).map(({ line }) => String(line));
+  const more = rows.length > shown.length ? ` and ${grouped(rows.length - shown.length)} more` : '';
+  return `${rows.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more}`;
 }
 
 /**
  * Reports the rows of a list in which nothing is left to send.
  * @throws PartialError when rows are refused.
  */
-export async function reportNothingToDo({ list, sent }: NewRun, context: Context): Promise<void> {
+export async function reportNothingToDo(run: NewRun, context: Context): Promise<void> {
+  const { list, sent } = run;
   const { existing, ended } = sent.known;
   const { terminal } = context;
   const batch = new Batch(context);
-  for (const known of [...existing, ...ended].toSorted((one, other) => one.row - other.row)) {
-    const error = known.kind === 'ended' ? endedError(known) : null;
-    const result: RowResult = {
-      run: known.run ?? null,
-      row: known.row,
-      line: known.line,
-      requestId: known.requestId ?? null,
-      ok: error === null,
-      envelopeId: known.id ?? null,
-      status: error === null ? EXISTING : null,
-      error,
-    };
+  for (const result of resultsOfKnown(sent.known))
     await batch.report({ json: result, ...rowInWords(list.report.name, result, terminal) });
-  }
-  const [skipped] = sentRowsInWords({ ...sent.known, ended: [] }, context);
+  const [skipped] = existing.length > 0 ? sentRowsInWords(sent, context) : [];
   terminal.notice(
     skipped === undefined
-      ? 'The list has no rows. Nothing was sent.'
+      ? 'The list has no rows to send. Nothing was sent.'
       : `${skipped[1]}. Nothing is left to send.`,
   );
+  for (const [label, text] of sentRowsInWords(sent, context).slice(existing.length > 0 ? 1 : 0))
+    if (label === 'Changed' || label === 'Repeated') terminal.notice(`${label}: ${text}.`);
   if (ended.length > 0)
     throw new PartialError(`${counted(ended.length, 'row')} failed. The errors are shown above.`, {
       hint: 'Give each its own request ID.',
     });
+}
+
+/** Returns the results of the rows that a run doesn't work on, in their order. */
+function resultsOfKnown({ existing, repeated, ended }: KnownRows): RowResult[] {
+  const known = [...existing, ...ended].map((one): RowResult => {
+    const { row, line, found } = one;
+    const isEnded = ended.includes(one);
+    return {
+      run: found.run ?? null,
+      row,
+      line,
+      requestId: found.request.requestId,
+      ok: !isEnded,
+      envelopeId: found.envelope.id,
+      status: isEnded ? null : EXISTING,
+      error: isEnded ? rowErrorOf(one) : null,
+      ...(found.changed.length > 0 ? { changed: found.changed } : {}),
+    };
+  });
+  const same = repeated.map(
+    ({ row, line, sameAs }): RowResult => ({
+      run: null,
+      row,
+      line,
+      requestId: null,
+      ok: true,
+      envelopeId: null,
+      status: EXISTING,
+      error: null,
+      sameAs,
+    }),
+  );
+  return [...known, ...same].toSorted((one, other) => one.row - other.row);
 }

@@ -8,11 +8,14 @@ import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from '../../../kernel/errors.ts';
+import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
+import type { Look } from '../../../once/process-requests.ts';
 import type { Context } from '../../../session/context.ts';
 import { requestsFor, timeByWindow } from '../../estimate.ts';
 import { type RowResult, resultAsJson, resultsOf } from '../../results.ts';
 import { processRun, type RunEnding } from '../../run.ts';
+import type { RunOptions } from '../../run-session.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
 import { rowInWords } from '../row-text.ts';
@@ -52,10 +55,10 @@ export async function runMeans(
 }
 
 /**
- * Works on a run, reports each row when its outcome is known, and closes the run.
+ * Works on a run, reports each row when its outcome is known, and closes the run. `look`: what a new run has found in the list.
  * @throws PartialError if rows failed, StoppedError if the run stopped before every outcome was known.
  */
-export async function workOnRun(run: OpenRun, means: RunMeans, context: Context): Promise<void> {
+export async function workOnRun(run: OpenRun, means: RunMeans, context: Context, look?: Look): Promise<void> {
   const { progress, webhookSecret } = means;
   const client = await means.client();
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
@@ -63,7 +66,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
   const { id, mode } = run.state.head;
   const endInLog = (await client.writes()).beginRun({ id, sends: mode !== 'draft' });
   const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
-  const drafts = new Set(run.state.rows('created'));
+  const drafts = new Set(run.state.rows('reserved'));
   await progress.start(run.state, (rows) => {
     const window = client.window?.reading();
     return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
@@ -79,19 +82,19 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context)
   try {
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
-    ending = await processRun(run, {
+    const options: RunOptions = {
       client,
-      memory: await context.session.memory(),
       concurrency: CONCURRENCY,
       webhookSecret,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
         row: report,
-        searches: (why) => progress.searches(why),
+        waits: (why, msLeft) => progress.waits(why, msLeft),
         notice: (text) => progress.notice(text),
       },
-    });
+    };
+    ending = await processRun(run, options, look);
   } finally {
     progress.end();
     await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
@@ -108,11 +111,11 @@ function runEndOf(
 ): RunEnd {
   const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.finished.has(row));
   const [done, failed] = [own('done'), own('failed')];
-  const created = [...state.rows('created'), ...done].filter((row) => !before.drafts.has(row));
+  const created = [...state.rows('reserved'), ...done].filter((row) => !before.drafts.has(row));
   const [firstFailed = 0] = failed;
   const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
   const isCut = ending === undefined || ending.kind === 'interrupted';
-  const isUnknown = ending === undefined || state.count('maybe') > 0;
+  const isUnknown = ending === undefined || (ending.kind === 'stopped' && isAmbiguous(ending.error));
   return {
     outcome: isUnknown ? 'unknown' : created.length + done.length === 0 ? 'refused' : 'done',
     error: stop ?? (isCut ? 'INTERRUPTED' : (state.errorOf(firstFailed)?.code ?? null)),
@@ -132,9 +135,7 @@ async function reportKnown(
   report: (result: RowResult) => Promise<void>,
 ): Promise<void> {
   if (state.count(kind) === 0) return;
-  for await (const result of resultsOf(state, files)) {
-    if (state.of(result.row) === kind) await report(result);
-  }
+  for await (const result of resultsOf(state, files)) if (state.of(result.row) === kind) await report(result);
 }
 
 /** Reports how the work ended. Rows that were finished `before` belong to earlier processes. `duplicates`: number of second envelopes. */
@@ -148,12 +149,18 @@ function reportEnding(
   const isCounted = ending.kind !== 'stopped' || !(ending.error instanceof JournalError);
   if (!terminal.json && isCounted) terminal.err(endingText(state, terminal));
   const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
-  if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
+  if (ending.kind === 'interrupted') terminal.notice(`Interrupted. ${emailedInWords(state)} ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
   if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
   reportProblems(state, { failed: failed.length, duplicates });
+}
+
+/** Returns whether anyone was emailed yet. */
+function emailedInWords(state: RunState): string {
+  const isSilent = state.head.mode !== 'draft' && state.count('done') === 0;
+  return isSilent ? 'Nobody was emailed yet. Progress is saved.' : 'Progress is saved.';
 }
 
 /** Returns the outcome of a run's rows so far, and the commands that usually follow. */

@@ -4,7 +4,7 @@ import { createBody, newRequestId } from '../../create.ts';
 import { confirmCreate, showRequest } from './confirm-create.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';
-import { explainCreated, renderCreated, withWarning } from './created-text.ts';
+import { explainCreated, refuseOthers, renderCreated, withWarning } from './created-text.ts';
 import { executeCreate } from './execute-create.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -25,18 +25,17 @@ export default class EnvelopesCreate extends EsignCommand {
     const { flags, context, terminal } = await this.start(EnvelopesCreate);
     const given = await readNewEnvelope(flags, context);
     if (flags['dry-run']) return showRequest(given, flags, context);
-    const rerun = flags['request-id'] !== undefined;
+    const isGiven = flags['request-id'] !== undefined;
     const check = () => confirmCreate(given, flags, context);
     // If an earlier run created the envelope, there is nothing left to check.
-    if (!rerun) await check();
+    if (!isGiven) await check();
     const requestId = flags['request-id'] ?? newRequestId();
     const created = await executeCreate(
       createBody(given.envelope, requestId),
       {
         requestId,
-        rerun,
-        resumesInterrupted: !rerun,
-        check: rerun ? check : undefined,
+        isGiven,
+        check: isGiven ? check : undefined,
         hint: () =>
           `Run \`${given.command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
       },
@@ -44,7 +43,8 @@ export default class EnvelopesCreate extends EsignCommand {
     );
     for (const sentence of explainCreated(created)) terminal.notice(sentence);
     const out = terminal.hidingSecrets();
-    if (terminal.json) return writeJson(withWarning(created), out);
-    await out.out(renderCreated(created.envelope, terminal, flags.quiet));
+    if (terminal.json) await writeJson(withWarning(created), out);
+    else await out.out(renderCreated(created.envelope, terminal, flags.quiet));
+    refuseOthers(created);
   }
 }

@@ -1,14 +1,15 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
+import { PartialError } from '../../../kernel/errors.ts';
 import { command, shellWord } from '../../../kernel/text/shell-words.ts';
+import type { Created } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 import { accountInWords } from '../../../profiles/account-in-words.ts';
 import type { Session } from '../../../session/session.ts';
 import type { EnvelopeInput } from '../../create.ts';
-import type { Created } from '../../create-once.ts';
 import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
@@ -23,6 +24,16 @@ export function explainCreated({ envelope: { id }, by, warning }: Created): stri
     ],
   }[by];
   return [...found, ...(warning ? [warning.message] : [])];
+}
+
+/** @throws PartialError if the request has other envelopes that emailed its signers, or drafts that could not be canceled. */
+export function refuseOthers({ envelope, others = [] }: Created): void {
+  if (others.length === 0) return;
+  const names = others.map(({ id, status }) => `${id} (${status ?? 'unknown'})`).join(', ');
+  throw new PartialError(
+    `The request has ${others.length === 1 ? 'another envelope' : 'other envelopes'} in addition to ${envelope.id}: ${names}.`,
+    { hint: `Keep one and cancel the other: \`${command('envelopes', 'cancel', others[0]?.id ?? '')}\`.` },
+  );
 }
 
 /** Returns the envelope as the service sent it, with the warning if there is one. */

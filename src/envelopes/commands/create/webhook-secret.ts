@@ -5,6 +5,7 @@ import { configDir } from '../../../kernel/files/paths.ts';
 import type { Redactor } from '../../../kernel/redaction.ts';
 import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
+import type { WebhookSecretSource } from '../../../once/created.ts';
 import {
   newWebhookSecret,
   readWebhookSecrets,
@@ -13,7 +14,6 @@ import {
   type WebhookSecret,
 } from '../../../profiles/webhook-secrets.ts';
 import type { EnvelopeInput } from '../../create.ts';
-import type { WebhookSecretSource } from '../../create-once.ts';
 
 /** The parts of a command's context that secrets need. */
 interface SecretContext {
@@ -56,6 +56,7 @@ export async function ownSecret(
     async discard(error) {
       if (sent === undefined || isUsed || !(error instanceof EsignError) || isAmbiguous(error)) return;
       await removeWebhookSecret(configDir(), sent).catch(() => undefined);
+      sent = undefined;
     },
     async link(envelopeId) {
       if (sent) return saveSecretOfEnvelope({ ...sent, envelopeId }, context);

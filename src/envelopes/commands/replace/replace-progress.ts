@@ -26,17 +26,14 @@ export class ReplaceProgress {
 
   take({ type, envelope }: ReplaceEvent): void {
     this.#isBegun = true;
-    if (type !== 'superseded') this.#left.shift();
-    else this.#made = envelope.id;
+    this.#left.shift();
     if (type === 'made') this.#made = envelope.id;
     if (type === 'cancelled') this.#isCancelled = true;
   }
 
-  /** Explains a step whose response was lost, or a replacement that another machine made. */
+  /** Explains a step whose response was lost. */
   explain(event: ReplaceEvent): string | undefined {
     const { type, envelope } = event;
-    if (type === 'superseded')
-      return `Another person or process also replaced ${this.#old}. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
     if (event.by === 'reply') return undefined;
     const what =
       type === 'made' ? 'the draft was created' : `the request succeeded: it is ${envelope.status ?? type}`;

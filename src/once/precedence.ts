@@ -2,14 +2,19 @@ import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 
-type Facts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;
+/** The facts about an envelope by which it is chosen. A run keeps them of thousands. */
+export type EnvelopeFacts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;
+
+export function factsOf({ id, status, sentAt, createdAt }: EnvelopeFacts): EnvelopeFacts {
+  return { id, status, sentAt, createdAt };
+}
 
 /**
  * Orders envelopes of which only one counts, such as those of a request ID: sent ones before drafts, drafts before canceled drafts,
  * then older ones, then by ID. The result is the same on every machine.
  */
-export function byPrecedence(a: Facts, b: Facts): number {
-  const rank = (one: Facts) => (isVoid(one) ? 2 : one.status === 'DRAFT' ? 1 : 0);
+export function byPrecedence(a: EnvelopeFacts, b: EnvelopeFacts): number {
+  const rank = (one: EnvelopeFacts) => (isVoid(one) ? 2 : one.status === 'DRAFT' ? 1 : 0);
   const [first, second] = [timeOf(a.createdAt), timeOf(b.createdAt)];
   const isOlder = Number.isNaN(first - second) ? 0 : first - second;
   return rank(a) - rank(b) || isOlder || (a.id < b.id ? -1 : 1);

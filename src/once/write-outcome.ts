@@ -1,12 +1,10 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import type { WriteIdentity } from '../api/write-identity.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { signersNamed } from './named-signer.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 type WriteOutcome =
@@ -169,35 +167,7 @@ async function act(
   );
 }
 
-/**
- * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
- * sent, so after a lost response, the outcome stays unknown.
- */
-export async function remindEnvelope(
-  client: Client,
-  id: string,
-  signer?: string,
-  { signal, once }: { signal?: AbortSignal | undefined; once?: WriteIdentity | undefined } = {},
-): Promise<ActionResult> {
-  const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
-  try {
-    const envelope = await client.envelopes.remind(id, signerId, signal, once);
-    return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
-  } catch (error) {
-    if (!isAmbiguous(error)) throw error;
-    throw notKnown(
-      `The reminder for ${id} may or may not have been sent`,
-      error,
-      'Send another reminder only if a second email is acceptable.',
-    );
-  }
-}
-
-async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
-  const [signer] = signersNamed(await client.envelopes.get(id, signal), email);
-  return signer?.id ?? email;
-}
-
-function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
+/** Returns the error for a write that may or may not have been done. */
+export function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
   return new UnknownOutcomeError(`${what}. ${error.message}`, { cause: error, hint });
 }

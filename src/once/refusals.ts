@@ -1,0 +1,29 @@
+import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
+import type { FoundEnvelope } from './look.ts';
+
+/** The error for a request ID that was used for another template or other signers. */
+export function idUsedError({ request, envelope, usedFor }: FoundEnvelope): RequestIdUsedError {
+  const whom = usedFor ? ` (${usedFor})` : '';
+  return new RequestIdUsedError(
+    `The request ID ${request.requestId} was already used for ${envelope.id}${whom}.`,
+    { hint: 'Nothing was sent. Use a different request ID for a different envelope.' },
+  );
+}
+
+/** The error for a request ID whose envelope nobody can sign anymore, and that is not completed. */
+export function endedError({ request, envelope }: FoundEnvelope): ServiceError {
+  return new ServiceError(
+    'INVALID_STATE',
+    `The request ID ${request.requestId} belongs to ${envelope.id}, which is ${envelope.status ?? ''}. Nothing was created.`,
+    { status: 400, hint: 'To create a new envelope, use a different request ID.' },
+  );
+}
+
+/** The error for a request whose draft somebody canceled before it was sent. It isn't created again. */
+export function canceledByHand(id: string): ServiceError {
+  return new ServiceError(
+    'INVALID_STATE',
+    `The draft ${id} was canceled before it was sent. Nobody was emailed.`,
+    { status: 400, hint: 'To send it after all, run the same command again.' },
+  );
+}

@@ -1,0 +1,82 @@
+import type { Envelope } from '../api/schemas.ts';
+import { contentIn, requestIdOf } from '../catalog/markers.ts';
+import { addressesOf, hasSameSigners, type RequestSigner } from './identity.ts';
+import type { Wording } from './wording.ts';
+
+/** A request for signatures whose envelope is looked for. */
+export interface WantedRequest {
+  requestId: string;
+  /**
+   * What identifies it. `given`: the request ID that the user gave. `content`: its content, which anyone may have sent without an ID or
+   * with another one. `generated`: only a request ID that nobody else uses.
+   */
+  identity: 'given' | 'content' | 'generated';
+  /** `metadata.esignContent`. */
+  content: string;
+  templateId: string;
+  signers: readonly RequestSigner[];
+  wording: Wording;
+}
+
+/** The requests of a command by their numbers, to match envelopes with them. */
+export class WantedRequests {
+  readonly #requests = new Map<number, WantedRequest>();
+  readonly #byId = new Map<string, number>();
+  /** The requests that are identified by their content, by content and addresses. */
+  readonly #byContent = new Map<string, number[]>();
+  /** The contents in it, to see whether the signers of an envelope matter. */
+  readonly #contents = new Set<string>();
+  /** True if a request has an ID that the user gave, which counts however old its envelope is. */
+  hasGivenIds = false;
+
+  add(number: number, request: WantedRequest): void {
+    this.#requests.set(number, request);
+    this.#byId.set(request.requestId.normalize('NFC'), number);
+    if (request.identity === 'given') this.hasGivenIds = true;
+    if (request.identity !== 'content') return;
+    const key = contentKey(request.content, request.signers);
+    this.#contents.add(request.content);
+    const others = this.#byContent.get(key);
+    if (others === undefined) this.#byContent.set(key, [number]);
+    else others.push(number);
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  get(number: number): WantedRequest | undefined {
+    return this.#requests.get(number);
+  }
+
+  entries(): IterableIterator<[number, WantedRequest]> {
+    return this.#requests.entries();
+  }
+
+  /** Returns the number of the request with a request ID. */
+  numberOf(requestId: string | undefined): number | undefined {
+    return requestId === undefined ? undefined : this.#byId.get(requestId.normalize('NFC'));
+  }
+
+  /** Returns the number of the request with the request ID of an envelope. */
+  ofRequestId(envelope: Envelope): number | undefined {
+    return this.numberOf(requestIdOf(envelope));
+  }
+
+  /** Returns the numbers of the requests that have the content and the signers of an envelope. */
+  ofContent(envelope: Envelope): number[] {
+    const content = contentIn(envelope);
+    if (content === undefined || !this.#contents.has(content)) return [];
+    const numbers = this.#byContent.get(contentKey(content, envelope.signers ?? [])) ?? [];
+    return numbers.filter((number) => hasSameSigners(envelope.signers, this.get(number)?.signers ?? []));
+  }
+
+  /** Returns true if an envelope has the content of a request, whoever its signers are. */
+  mayMatchContent(envelope: Envelope): boolean {
+    return this.#contents.has(contentIn(envelope) ?? '');
+  }
+}
+
+function contentKey(content: string, signers: readonly { email?: string | null | undefined }[]): string {
+  return `${content} ${addressesOf(signers)}`;
+}
