@@ -1,7 +1,6 @@
 import type { Client } from '../../src/api/client.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import type { Journal } from './disk.ts';
 
 /** What a process has: the product's own client, a log and a journal in memory, and the clock of the exploration. */
 export interface Machine {
@@ -12,6 +11,15 @@ export interface Machine {
   journal: Journal;
   clock: Clock;
   signal: AbortSignal;
+}
+
+/** Lines that a process keeps for the next one on its machine. */
+export interface Journal {
+  /** Appends lines. They outlast the process when this resolves. */
+  append(lines: readonly string[]): Promise<void>;
+  /** Makes all lines outlast a power failure. */
+  sync(): Promise<void>;
+  read(): Promise<readonly string[]>;
 }
 
 /** The end of a process. `sent`: the IDs of the envelopes that it reports as sent. */

@@ -1,51 +1,33 @@
 import { hash } from 'node:crypto';
 import { type LoggedWrite, WriteList } from '../../src/log/logged-write.ts';
 import type { LogRecord } from '../../src/log/records.ts';
-
-/** Lines that a process keeps for the next one on its machine. */
-export interface Journal {
-  /** Appends lines. They outlast the process when this resolves. */
-  append(lines: readonly string[]): Promise<void>;
-  /** Makes all lines outlast a power failure. */
-  sync(): Promise<void>;
-  read(): Promise<readonly string[]>;
-}
+import type { DiskWork, Result } from './operation.ts';
 
 /** What a machine keeps: its log of writes and its journal. */
 export class Disk {
-  readonly #records: LogRecord[] = [];
-  readonly #lines: string[] = [];
+  #records: readonly LogRecord[] = [];
+  #lines: readonly string[] = [];
   #synced = 0;
   /** Identifies the content. */
   key = '';
 
-  take(records: readonly LogRecord[]): void {
-    this.#records.push(...records);
-    this.#changed(records);
+  copy(): Disk {
+    const copy = new Disk();
+    copy.#records = this.#records;
+    copy.#lines = this.#lines;
+    copy.#synced = this.#synced;
+    copy.key = this.key;
+    return copy;
   }
 
-  find(hashes: readonly string[]): LoggedWrite[] {
-    const list = new WriteList();
-    for (const record of this.#records) {
-      const isWanted =
-        hashes.includes(record.key ?? '') || (record.type === 'intent' && hashes.includes(record.body ?? ''));
-      if (isWanted) list.take(record, '2026-01.jsonl');
-    }
-    return list.writes;
-  }
-
-  write(lines: readonly string[]): void {
-    this.#lines.push(...lines);
-    this.#changed(lines);
-  }
-
-  sync(): void {
-    this.#synced = this.#lines.length;
-    this.#changed('synced');
-  }
-
-  get lines(): readonly string[] {
-    return [...this.#lines];
+  do(work: DiskWork): Result {
+    if (work.kind === 'find') return { kind: 'writes', writes: this.#find(work.hashes) };
+    if (work.kind === 'read') return { kind: 'lines', lines: this.#lines };
+    if (work.kind === 'log') this.#records = [...this.#records, ...work.records];
+    if (work.kind === 'write') this.#lines = [...this.#lines, ...work.lines];
+    if (work.kind === 'sync') this.#synced = this.#lines.length;
+    this.#changed(work);
+    return { kind: 'none' };
   }
 
   get isSynced(): boolean {
@@ -54,15 +36,26 @@ export class Disk {
 
   /** A power failure: what wasn't synced is gone. */
   losePower(): void {
-    this.#lines.length = this.#synced;
+    this.#lines = this.#lines.slice(0, this.#synced);
     this.#changed('power');
   }
 
   wipe(): void {
-    this.#records.length = 0;
-    this.#lines.length = 0;
+    this.#records = [];
+    this.#lines = [];
     this.#synced = 0;
     this.key = '';
+  }
+
+  /** Like that of the log in a folder. */
+  #find(hashes: readonly string[]): LoggedWrite[] {
+    const list = new WriteList();
+    for (const record of this.#records) {
+      const isWanted =
+        hashes.includes(record.key ?? '') || (record.type === 'intent' && hashes.includes(record.body ?? ''));
+      if (isWanted) list.take(record, '2026-01.jsonl');
+    }
+    return list.writes;
   }
 
   #changed(what: unknown): void {

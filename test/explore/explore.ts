@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Actor } from './actor.ts';
 import { withAmbient } from './ambient.ts';
+import { Behaviors } from './behavior.ts';
 import { optionsOf, take } from './options.ts';
+import { nameOf } from './process.ts';
 import type { Settings } from './settings.ts';
 import { endOf } from './trail.ts';
 import { type Option, VIOLATIONS, type Violation, World } from './world.ts';
@@ -24,12 +26,15 @@ export interface Finding {
 }
 
 export interface Report {
-  /** Schedules that were run, also those that ended in a state that had been explored. */
-  runs: number;
+  /** Schedules that were explored, also those that ended in a state that had been explored. */
+  schedules: number;
   states: number;
   pruned: number;
   ends: number;
   steps: number;
+  /** Different histories of processes, and the observations for which the real code ran. */
+  histories: number;
+  observations: number;
   /** How the processes ended, over all ends. */
   outcomes: Map<string, number>;
   counts: Record<FindingKind, number>;
@@ -44,10 +49,14 @@ export interface Report {
 /** The longest schedule. */
 const MOST_STEPS = 2_000;
 
-/** A step of the current schedule. */
-interface Step {
+/** A state on the current schedule, with the options that were not taken yet. */
+interface Point {
+  world: World;
+  options: readonly Option[];
+  /** The option that was taken last. */
   chosen: number;
-  count: number;
+  /** How many deviations are left. */
+  left: number;
 }
 
 /** Explores the schedules of an actor, depth first, with more and more deviations from the ordinary course. */
@@ -56,20 +65,22 @@ export function explore(actor: Actor, settings: Settings, limits: Limits = {}): 
 }
 
 class Exploration {
-  readonly #actor: Actor;
   readonly #settings: Settings;
   readonly #limits: Limits;
+  readonly #behaviors: Behaviors;
   readonly #endsAt: number;
   /** The states that were explored, and how many deviations were left at most. */
   readonly #visited = new Map<string, number>();
   /** An option wasn't taken because no deviation was left. */
   #isBounded = false;
   readonly #report: Report = {
-    runs: 0,
+    schedules: 0,
     states: 0,
     pruned: 0,
     ends: 0,
     steps: 0,
+    histories: 0,
+    observations: 0,
     outcomes: new Map(),
     counts: { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0, leftover: 0 },
     findings: [],
@@ -78,62 +89,72 @@ class Exploration {
   };
 
   constructor(actor: Actor, settings: Settings, limits: Limits) {
-    this.#actor = actor;
     this.#settings = settings;
     this.#limits = limits;
+    this.#behaviors = new Behaviors(actor);
     this.#endsAt = performance.now() + (limits.seconds ?? Number.POSITIVE_INFINITY) * 1_000;
   }
 
   async run(): Promise<Report> {
+    const report = this.#report;
     const most = this.#limits.deviations ?? Number.POSITIVE_INFINITY;
-    for (let deviations = 0; deviations <= most && !this.#report.isComplete; deviations++) {
+    for (let deviations = 0; deviations <= most && !report.isComplete; deviations++) {
       this.#isBounded = false;
       if (!(await this.#exploreAll(deviations))) break;
-      this.#report.deviations = deviations;
-      this.#report.isComplete = !this.#isBounded;
+      report.deviations = deviations;
+      report.isComplete = !this.#isBounded;
     }
-    this.#report.states = this.#visited.size;
-    return this.#report;
+    await this.#behaviors.end();
+    report.states = this.#visited.size;
+    report.histories = this.#behaviors.count;
+    report.observations = this.#behaviors.observations;
+    return report;
   }
 
   /** Returns false if it ended before all was explored. */
   async #exploreAll(deviations: number): Promise<boolean> {
-    const path: Step[] = [];
-    do {
-      await this.#runOne(path, deviations);
-      if (performance.now() > this.#endsAt) return false;
-      if (this.#limits.untilFound && VIOLATIONS.some((kind) => this.#report.counts[kind] > 0)) return false;
-    } while (nextPath(path));
+    const path: Point[] = [];
+    this.#enter(path, new World(this.#behaviors, this.#settings), deviations);
+    for (let point = path.at(-1); point !== undefined; point = path.at(-1)) {
+      const option = point.options[++point.chosen];
+      if (option === undefined) path.pop();
+      else {
+        const world = point.world.copy();
+        await take(world, option);
+        this.#report.steps++;
+        this.#enter(path, world, point.chosen === 0 ? point.left : point.left - 1);
+        if (this.#isTimeUp()) return false;
+      }
+    }
     return true;
   }
 
-  /** Runs a schedule that begins with this path, and adds its further steps to it. */
-  async #runOne(path: Step[], deviations: number): Promise<void> {
-    const world = new World(this.#actor, this.#settings);
-    this.#report.runs++;
-    await world.settle();
-    let left = deviations;
-    const given = path.length;
-    for (let at = 0; world.violation === undefined && !world.isOver; at++) {
-      if (at >= given && !this.#isNew(world, left)) {
-        this.#report.pruned++;
-        return world.end();
-      }
-      const step = path[at] ?? { chosen: 0, count: 0 };
-      const options = optionsOf(world);
-      if (at >= given) {
-        if (left === 0 && options.length > 1) this.#isBounded = true;
-        step.count = left === 0 ? 1 : options.length;
-        path.push(step);
-      }
-      if (step.chosen > 0) left--;
-      take(world, chosenOf(options, step.chosen));
-      await world.settle();
-      this.#report.steps++;
-      if (at > MOST_STEPS) world.violation ??= { kind: 'stuck', says: `it needs more than ${MOST_STEPS} steps` };
+  #isTimeUp(): boolean {
+    const { counts, steps } = this.#report;
+    if (this.#limits.untilFound && VIOLATIONS.some((kind) => counts[kind] > 0)) return true;
+    return steps % 64 === 0 && performance.now() > this.#endsAt;
+  }
+
+  /** Adds a state to the path, unless its future is known, or it has none. */
+  #enter(path: Point[], world: World, left: number): void {
+    if (path.length > MOST_STEPS)
+      world.violation ??= { kind: 'stuck', says: `it needs more than ${MOST_STEPS} steps` };
+    const isEnd = world.violation !== undefined || world.isOver;
+    const isNew = isEnd || this.#isNew(world, left);
+    if (isNew && !isEnd) {
+      path.push({ world, options: this.#optionsOf(world, left), chosen: -1, left });
+      return;
     }
-    this.#judge(world, path.map(({ chosen }) => chosen));
-    return world.end();
+    this.#report.schedules++;
+    if (isEnd) this.#judge(world, path.map(({ chosen }) => chosen));
+    else this.#report.pruned++;
+  }
+
+  #optionsOf(world: World, left: number): Option[] {
+    const options = [...optionsOf(world)];
+    if (left > 0 || options.length <= 1) return options;
+    this.#isBounded = true;
+    return options.slice(0, 1);
   }
 
   #isNew(world: World, left: number): boolean {
@@ -144,34 +165,22 @@ class Exploration {
   }
 
   #judge(world: World, choices: readonly number[]): void {
+    const { outcomes } = this.#report;
     this.#report.ends++;
     const { violation, leftovers } = world;
     if (violation) this.#found({ ...violation, choices });
     else if (leftovers.length > 0)
       this.#found({ kind: 'leftover', says: `${leftovers.join(', ')} is left as a draft`, choices });
-    const ends = world.processes.map(({ ended }) => (ended?.kind === 'failed' ? ended.error : (ended?.kind ?? 'running')));
+    const ends = world.processes.map(({ behavior: { ended } }) =>
+      ended?.kind === 'failed' ? ended.error : (ended?.kind ?? 'running'),
+    );
     const outcome = ends.sort().join(' and ');
-    this.#report.outcomes.set(outcome, (this.#report.outcomes.get(outcome) ?? 0) + 1);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
 
   #found(finding: Finding): void {
     if (this.#report.counts[finding.kind]++ === 0) this.#report.findings.push(finding);
   }
-}
-
-/** Changes the path to the next one, depth first. Returns false if there is none. */
-function nextPath(path: Step[]): boolean {
-  for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
-    if (++step.chosen < step.count) return true;
-    path.pop();
-  }
-  return false;
-}
-
-function chosenOf(options: readonly Option[], chosen: number): Option {
-  const option = options[chosen];
-  if (option === undefined) throw new Error(`The schedule doesn't fit: there is no option ${chosen} of ${options.length}.`);
-  return option;
 }
 
 /** One line of what happened. */
@@ -189,21 +198,23 @@ export function replay(
   choices: readonly number[],
 ): Promise<{ trail: TrailLine[]; violation: Violation | undefined }> {
   return withAmbient(async () => {
-    const world = new World(actor, settings);
+    const behaviors = new Behaviors(actor);
+    const world = new World(behaviors, settings);
     const trail: TrailLine[] = [];
-    await world.settle();
     for (let at = 0; world.violation === undefined && !world.isOver && at <= MOST_STEPS; at++) {
-      const option = chosenOf(optionsOf(world), choices[at] ?? 0);
+      const [chosen, options] = [choices[at] ?? 0, [...optionsOf(world)]];
+      const option = options[chosen];
+      if (option === undefined)
+        throw new Error(`The schedule doesn't fit: there is no option ${chosen} of ${options.length}.`);
       trail.push({ at: world.seconds, who: option.who, says: option.says });
-      const before = world.processes.map(({ ended }) => ended);
-      take(world, option);
-      await world.settle();
-      for (const { name, ended, number } of world.processes)
-        if (ended !== undefined && before[number] === undefined)
-          trail.push({ at: world.seconds, who: name, says: `ends: ${endOf(ended)}` });
+      const before = world.processes.map(({ behavior }) => behavior.ended);
+      await take(world, option);
+      for (const { number, behavior } of world.processes)
+        if (behavior.ended !== undefined && before[number] === undefined)
+          trail.push({ at: world.seconds, who: nameOf(number), says: `ends: ${endOf(behavior.ended)}` });
     }
     const { violation } = world;
-    await world.end();
+    await behaviors.end();
     return { trail, violation };
   });
 }

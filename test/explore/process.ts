@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { createAgent } from '../../src/api/undici.ts';
@@ -6,59 +5,46 @@ import { abortReason, type Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
 import { recordingGate } from '../../src/log/recording-gate.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import type { Actor, Outcome } from './actor.ts';
+import type { Actor, Journal, Outcome } from './actor.ts';
 import { enter, randomFrom } from './ambient.ts';
-import type { Disk, Journal } from './disk.ts';
-import type { Operation } from './operation.ts';
-import type { Answer, ServiceRequest } from './service.ts';
+import type { DiskWork, Observation, Operation, Result, Task } from './operation.ts';
+import type { ServiceRequest } from './service.ts';
 
 /** The time limit of a request, in ms. */
 export const TIMEOUT_MS = 30_000;
 const BASE_URL = 'https://api.example.com/api/v1';
+const LOST = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
+const KILLED = new Error('killed');
 /** A process that was killed can't do anything; code that keeps trying is left alone after this number of failures. */
 const MOST_FAILURES = 100;
+/** How often code may do something else than wait for an operation, such as load a module, before it is stuck. */
+const MOST_TURNS = 2_000;
 
 /** How a process ended. `error`: its code, for a failure; its text, for an error that isn't one of esign's. */
 export type Ended =
   | { kind: 'done'; outcome: Outcome }
-  | { kind: 'failed'; error: string }
-  | { kind: 'crashed'; error: string };
+  | { kind: 'failed' | 'crashed'; error: string }
+  /** It waits for something that the explorer doesn't know. */
+  | { kind: 'stuck' };
 
-class Killed extends Error {
-  override message = 'killed';
-}
-
-/** Counts all processes of all runs, because calls for the same place would wait for those of earlier runs. */
+/** Counts all processes, because calls for the same place would wait for each other. */
 let places = 0;
 const encoder = new TextEncoder();
 
-/** One process from its start to its end: code that waits for operations, one after another or several at once. */
+/** The real code of one process, which waits for operations, one after another or several at once. */
 export class Process {
-  readonly name: string;
-  readonly number: number;
-  readonly disk: Disk;
-  readonly pending: Operation[] = [];
   ended: Ended | undefined;
-  /** Identifies all that it has observed. Equal processes with equal histories do the same. */
-  history: string;
-  /** How much the last list that it read may have lagged behind, in ms. */
-  lagMs = Number.POSITIVE_INFINITY;
   readonly random: () => number;
-  readonly now: () => number;
-  readonly #sharesDisk: boolean;
+  readonly now = () => this.#time;
+  readonly #name: string;
+  readonly #pending = new Map<number, { operation: Operation; settle(result: Result): void; fail(error: Error): void }>();
+  #time = 0;
+  #operations = 0;
   #failures: number | undefined;
 
   /** `life`: how often this process was started before. */
-  constructor(
-    { number, life, disk, sharesDisk, now }: { number: number; life: number; disk: Disk; sharesDisk: boolean; now: () => number },
-    actor: Actor,
-  ) {
-    this.name = String.fromCharCode(65 + number);
-    this.number = number;
-    this.disk = disk;
-    this.now = now;
-    this.#sharesDisk = sharesDisk;
-    this.history = `${this.name}${life}`;
+  constructor(number: number, life: number, actor: Actor) {
+    this.#name = nameOf(number);
     this.random = randomFrom(number * 1_000 + life);
     this.#run(actor).then(
       (outcome) => this.#end({ kind: 'done', outcome }),
@@ -66,17 +52,30 @@ export class Process {
     );
   }
 
-  /** Everything that determines what it will do. */
-  get key(): unknown {
-    const waiting = this.pending.map((one) => (one.kind === 'request' ? one.answer?.text : undefined) ?? one.since);
-    return [this.history, this.ended, this.lagMs, waiting];
+  get operations(): Operation[] {
+    return [...this.#pending.values()].map(({ operation }) => operation);
+  }
+
+  /** Ends an operation, and lets the code run until it waits for others. */
+  async observe({ id, result, now }: Observation): Promise<void> {
+    this.#time = now;
+    enter(this);
+    const waiting = this.#pending.get(id);
+    if (waiting === undefined) throw new Error(`${this.#name} isn't deterministic: it has no operation ${id}.`);
+    waiting.settle(result);
+    await promisesDone();
+    for (let turn = 0; this.#pending.size === 0 && this.ended === undefined; turn++) {
+      if (turn > MOST_TURNS) this.#end({ kind: 'stuck' });
+      await nextTurn();
+    }
   }
 
   /** Ends the process where it is. Its code gets an error for whatever it waits for, and for all it tries from now on. */
-  kill(): void {
+  async kill(): Promise<void> {
     this.#failures = 0;
     enter(this);
-    for (const operation of [...this.pending]) operation.fail(new Killed());
+    for (const { fail } of [...this.#pending.values()]) fail(KILLED);
+    await nextTurn();
   }
 
   #end(ended: Ended): void {
@@ -84,107 +83,71 @@ export class Process {
   }
 
   async #run(actor: Actor): Promise<Outcome> {
-    await this.#wait<void>((resolve) => ({ kind: 'start', says: 'starts', go: () => resolve(undefined, 'start') }));
+    await this.#wait({ kind: 'start' }, 'starts', () => undefined);
     const { signal } = new AbortController();
     const [clock, memory] = [this.#clock(), this.#memory()];
     const client = this.#client(clock, memory);
-    return actor({ name: this.name, client, memory, journal: this.#journal(), clock, signal });
+    return actor({ name: this.#name, client, memory, journal: this.#journal(), clock, signal });
   }
 
-  /** Waits for an operation. `resolve` takes what the code gets, and what identifies it. */
-  #wait<T>(
-    make: (resolve: (value: T, observation: string) => void) => DistributiveOmit<Operation, 'since' | 'fail'>,
-  ): Promise<T> & { operation?: Operation } {
+  /** Waits for an operation. `valueOf` returns what the code gets from its result. An aborted signal ends the wait. */
+  #wait<T>(task: Task, says: string, valueOf: (result: Result) => T, signal?: AbortSignal): Promise<T> {
     if (this.#failures !== undefined)
-      return this.#failures++ < MOST_FAILURES ? Promise.reject(new Killed()) : new Promise(() => undefined);
+      return this.#failures++ < MOST_FAILURES ? Promise.reject(KILLED) : new Promise(() => undefined);
+    if (signal?.aborted) return Promise.reject(abortReason(signal));
+    const id = this.#operations++;
     return new Promise<T>((resolve, reject) => {
-      const settle = () => {
-        const at = this.pending.indexOf(operation);
-        if (at >= 0) this.pending.splice(at, 1);
-        enter(this);
+      const fail = (error: Error) => {
+        if (this.#pending.delete(id)) reject(error);
       };
-      const operation: Operation = {
-        ...make((value, observation) => {
-          settle();
-          this.#observe(observation);
-          resolve(value);
-        }),
-        since: this.now(),
-        fail: (error) => {
-          settle();
-          this.#observe(error.message);
-          reject(error);
-        },
+      const settle = (result: Result) => {
+        this.#pending.delete(id);
+        if (result.kind === 'lost') reject(LOST);
+        else resolve(valueOf(result));
       };
-      this.pending.push(operation);
+      this.#pending.set(id, { operation: { id, says, since: this.#time, ...task }, settle, fail });
+      signal?.addEventListener('abort', () => fail(abortReason(signal)), { once: true });
     });
-  }
-
-  #observe(what: string): void {
-    this.history = hash('sha1', `${this.history} ${this.now()} ${what}`, 'base64url');
   }
 
   #clock(): Clock {
     return {
       now: this.now,
       sleep: (ms, signal) => {
-        if (signal?.aborted) return Promise.reject(abortReason(signal));
-        const until = this.now() + ms;
-        const sleeping = this.#wait<void>((resolve) => ({
-          kind: 'sleep',
-          says: `wakes after ${ms / 1_000} s`,
-          until,
-          go: () => resolve(undefined, 'woke'),
-        }));
-        this.#failOnAbort(signal);
-        return sleeping;
+        const task: Task = { kind: 'sleep', until: this.#time + ms };
+        return this.#wait(task, `wakes after ${ms / 1_000} s`, () => undefined, signal);
       },
     };
   }
 
-  /** Lets the operation that was just begun fail when a signal aborts. */
-  #failOnAbort(signal: AbortSignal | undefined): void {
-    const operation = this.pending.at(-1);
-    signal?.addEventListener('abort', () => {
-      if (operation !== undefined && this.pending.includes(operation)) operation.fail(abortReason(signal));
-    });
+  #write(says: string, work: DiskWork): Promise<void> {
+    return this.#wait({ kind: 'disk', isWrite: true, work }, says, () => undefined);
   }
 
-  #onDisk<T>(says: string, isWrite: boolean, work: () => T): Promise<T> {
-    // A disk of its own looks the same to a process whenever it reads.
-    if (!isWrite && !this.#sharesDisk && this.#failures === undefined) {
-      const found = work();
-      this.#observe(JSON.stringify(found));
-      return Promise.resolve(found);
-    }
-    return this.#wait<T>((resolve) => ({
-      kind: 'disk',
-      says,
-      isWrite,
-      keep: () => void work(),
-      go: () => {
-        const found = work();
-        resolve(found, JSON.stringify(found) ?? '');
-      },
-    }));
+  #read<T>(says: string, work: DiskWork, valueOf: (result: Result) => T): Promise<T> {
+    return this.#wait({ kind: 'disk', isWrite: false, work }, says, valueOf);
   }
 
   #memory(): WriteMemory {
     return {
-      place: `${this.name} ${places++}`,
+      place: `${this.#name} ${places++}`,
       append: (records) => {
         const what = records.map(({ type, action = '' }) => `${type} ${action}`).join(', ');
-        return this.#onDisk(`logs ${what}`, true, () => this.disk.take(records));
+        return this.#write(`logs ${what}`, { kind: 'log', records });
       },
-      find: (hashes) => this.#onDisk('looks into the log', false, () => this.disk.find(hashes)),
+      find: (hashes) =>
+        this.#read('looks into the log', { kind: 'find', hashes }, (result) =>
+          result.kind === 'writes' ? [...result.writes] : [],
+        ),
     };
   }
 
   #journal(): Journal {
     return {
-      append: (lines) => this.#onDisk(`writes to the journal: ${lines.join(' | ')}`, true, () => this.disk.write(lines)),
-      sync: () => this.#onDisk('syncs the journal', true, () => this.disk.sync()),
-      read: () => this.#onDisk('reads the journal', false, () => this.disk.lines),
+      append: (lines) => this.#write(`writes to the journal: ${lines.join(' | ')}`, { kind: 'write', lines }),
+      sync: () => this.#write('syncs the journal', { kind: 'sync' }),
+      read: () =>
+        this.#read('reads the journal', { kind: 'read' }, (result) => (result.kind === 'lines' ? result.lines : [])),
     };
   }
 
@@ -209,16 +172,13 @@ export class Process {
 
   async #request({ method, path, body, signal }: Asked) {
     const request = { method, path, body: typeof body === 'string' ? body : '' };
-    const answering = this.#wait<Answer>((resolve) => ({
-      kind: 'request',
-      says: `${method} ${path.replace('/api/v1/esign', '').replace(/\?.*/, '')}`,
-      request,
-      isWrite: method !== 'GET',
-      answer: undefined,
-      reply: (answer) => resolve(answer, answer.text),
-    }));
-    if (signal instanceof AbortSignal) this.#failOnAbort(signal);
-    const { status, text } = await answering;
+    const says = `${method} ${path.replace('/api/v1/esign', '').replace(/\?.*/, '')}`;
+    const { status, text } = await this.#wait(
+      { kind: 'request', request, isWrite: method !== 'GET' },
+      says,
+      (result) => (result.kind === 'answer' ? result.answer : { status: 204, text: '' }),
+      signal instanceof AbortSignal ? signal : undefined,
+    );
     return { statusCode: status, headers: {}, body: [encoder.encode(text)] };
   }
 }
@@ -226,9 +186,21 @@ export class Process {
 /** The parts of undici's options that are used. */
 type Asked = Pick<ServiceRequest, 'method' | 'path'> & { body?: unknown; signal?: unknown };
 
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+/** Returns A, B, C. */
+export function nameOf(number: number): string {
+  return String.fromCharCode(65 + number);
+}
 
 function failureOf(error: unknown): Ended {
   if (error instanceof EsignError) return { kind: 'failed', error: error.code };
   return { kind: 'crashed', error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** Resolves when all code that waits only for resolved promises has run. */
+function promisesDone(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

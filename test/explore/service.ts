@@ -14,16 +14,16 @@ export interface Answer {
 
 /** An envelope with what the service knows about it. Times are in ms since the epoch. */
 export interface Stored {
-  id: string;
-  status: 'DRAFT' | 'SENT' | 'CANCELLED';
-  emails: string[];
-  body: Record<string, unknown>;
+  readonly id: string;
+  readonly status: 'DRAFT' | 'SENT' | 'CANCELLED';
+  readonly emails: readonly string[];
+  readonly body: Readonly<Record<string, unknown>>;
   /** When it was created, and the time of creation that it shows. */
-  at: number;
-  createdAt: number;
-  sentAt: number | undefined;
+  readonly at: number;
+  readonly createdAt: number;
+  readonly sentAt: number | undefined;
   /** It has been in a list. */
-  wasListed: boolean;
+  readonly wasListed: boolean;
 }
 
 const ROUTE = /\/esign\/envelopes(?:\/([^/?]+)(?:\/(\w+))?)?(?:\?(.*))?$/;
@@ -48,42 +48,47 @@ export interface Choice {
   aheadMs?: number | undefined;
 }
 
-/** The service in memory. It counts emails, and notes the first thing that must not happen. */
+/** The service in memory. It notes the first thing that must not happen. */
 export class Service {
-  readonly stored: Stored[] = [];
+  stored: readonly Stored[] = [];
   violation: { kind: 'twice' | 'canceled'; says: string } | undefined;
-  readonly #now: () => number;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  copy(): Service {
+    return Object.assign(new Service(), { stored: this.stored, violation: this.violation });
   }
 
-  answer(request: ServiceRequest, { shown, aheadMs = 0 }: Choice = {}): Answer {
+  /** Processes a request at this time (ms). */
+  answer(request: ServiceRequest, now: number, { shown, aheadMs = 0 }: Choice = {}): Answer {
     const route = routeOf(request);
     if (route === undefined) return refusal(404, 'NOT_FOUND');
     if (route.kind === 'list') return this.#list(route.query, shown);
-    if (route.kind === 'create') return ok(201, this.#create(parseJson(request.body), aheadMs));
+    if (route.kind === 'create') return ok(201, this.#create(parseJson(request.body), now, aheadMs));
     const found = this.stored.find(({ id }) => id === route.id);
     if (found === undefined) return refusal(404, 'NOT_FOUND');
-    if (route.kind === 'get') return ok(200, shape(found));
+    if (route.kind === 'get') return ok(200, found);
     if (route.kind === 'send' ? found.status !== 'DRAFT' : found.status === 'CANCELLED')
       return refusal(400, 'INVALID_STATE');
-    if (route.kind === 'send') this.#send(found);
-    else this.#cancel(found);
-    return ok(200, shape(found));
+    return ok(200, route.kind === 'send' ? this.#send(found, now) : this.#cancel(found));
   }
 
   /** A person cancels a draft in the service's dashboard. */
-  cancelByHand(draft: Stored): void {
-    draft.status = 'CANCELLED';
+  cancelByHand(id: string): void {
+    const draft = this.stored.find((one) => one.id === id);
+    if (draft) this.#change(draft, { status: 'CANCELLED' });
   }
 
   /** Its whole state. */
   get key(): string {
-    return JSON.stringify(this.stored);
+    return this.stored.map(keyOf).join('');
   }
 
-  #create(body: unknown, aheadMs: number): Record<string, unknown> {
+  #change(one: Stored, changes: Partial<Stored>): Stored {
+    const changed = { ...one, ...changes };
+    this.stored = this.stored.map((other) => (other === one ? changed : other));
+    return changed;
+  }
+
+  #create(body: unknown, now: number, aheadMs: number): Stored {
     if (!isRecord(body) || !isList(body.signers)) throw new Error('not a create body');
     const { sendImmediately, ...rest } = body;
     const created: Stored = {
@@ -91,30 +96,30 @@ export class Service {
       status: 'DRAFT',
       emails: body.signers.filter(isRecord).map(({ email }) => String(email)),
       body: rest,
-      at: this.#now(),
-      createdAt: this.#now() + aheadMs,
+      at: now,
+      createdAt: now + aheadMs,
       sentAt: undefined,
       wasListed: false,
     };
-    this.stored.push(created);
-    if (sendImmediately === true) this.#send(created);
-    return shape(created);
+    this.stored = [...this.stored, created];
+    return sendImmediately === true ? this.#send(created, now) : created;
   }
 
-  #send(envelope: Stored): void {
-    envelope.status = 'SENT';
-    envelope.sentAt = this.#now();
+  #send(envelope: Stored, now: number): Stored {
     const before = this.stored.find(
-      (one) => one !== envelope && one.sentAt !== undefined && one.emails.some((email) => envelope.emails.includes(email)),
+      ({ sentAt, emails }) => sentAt !== undefined && emails.some((email) => envelope.emails.includes(email)),
     );
-    if (before)
-      this.violation ??= { kind: 'twice', says: `${envelope.id} and ${before.id} were both sent to ${envelope.emails.join(', ')}` };
+    if (before) {
+      const says = `${before.id} and ${envelope.id} were both sent to ${envelope.emails.join(', ')}`;
+      this.violation ??= { kind: 'twice', says };
+    }
+    return this.#change(envelope, { status: 'SENT', sentAt: now });
   }
 
-  #cancel(envelope: Stored): void {
-    envelope.status = 'CANCELLED';
+  #cancel(envelope: Stored): Stored {
     if (envelope.sentAt !== undefined)
       this.violation ??= { kind: 'canceled', says: `a process canceled ${envelope.id}, which had been sent` };
+    return this.#change(envelope, { status: 'CANCELLED' });
   }
 
   #list(query: URLSearchParams, shown: ReadonlySet<string> | undefined): Answer {
@@ -123,10 +128,20 @@ export class Service {
     const items = this.stored
       .filter((one) => (shown?.has(one.id) ?? true) && (status === null || one.status === status))
       .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
+    for (const { id, wasListed } of items)
+      if (!wasListed) this.stored = this.stored.map((one) => (one.id === id ? { ...one, wasListed: true } : one));
     const pagination = { page, pageSize, total: items.length, totalPages: Math.ceil(items.length / pageSize) };
     const data = items.slice((page - 1) * pageSize, page * pageSize).map(shape);
     return { status: 200, text: JSON.stringify({ data, meta: { pagination } }) };
   }
+}
+
+const keys = new WeakMap<Stored, string>();
+
+function keyOf(one: Stored): string {
+  const known = keys.get(one) ?? JSON.stringify(one);
+  keys.set(one, known);
+  return known;
 }
 
 function shape({ id, status, body, createdAt, sentAt }: Stored): Record<string, unknown> {
@@ -139,8 +154,8 @@ function shape({ id, status, body, createdAt, sentAt }: Stored): Record<string, 
   };
 }
 
-function ok(status: number, data: unknown): Answer {
-  return { status, text: JSON.stringify({ data }) };
+function ok(status: number, envelope: Stored): Answer {
+  return { status, text: JSON.stringify({ data: shape(envelope) }) };
 }
 
 function refusal(status: number, code: string): Answer {

@@ -26,19 +26,21 @@ export function formatTrail(trail: readonly TrailLine[]): string {
 }
 
 export function endOf(ended: Ended): string {
+  if (ended.kind === 'stuck') return 'waits for nothing that is explored';
   if (ended.kind === 'done') return `sent ${ended.outcome.sent.join(', ') || 'nothing'}`;
   return ended.error;
 }
 
 /** Returns the counts of an exploration as lines. */
 export function formatReport(report: Report, seconds: number): string {
-  const { runs, states, pruned, ends, steps, counts, outcomes, deviations, isComplete } = report;
+  const { schedules, states, pruned, ends, steps, counts, outcomes, deviations, isComplete } = report;
   const some = (values: readonly (readonly [string, number])[]) =>
     values.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ');
   const depth = isComplete ? 'all schedules' : `all schedules with up to ${Math.max(0, deviations)} deviations`;
   return [
-    `Explored ${depth} in ${seconds.toFixed(1)} s (${Math.round(runs / seconds)} schedules per second).`,
-    some([['schedules', runs], ['states', states], ['pruned', pruned], ['ends', ends], ['steps', steps]]),
+    `Explored ${depth} in ${seconds.toFixed(1)} s (${Math.round(schedules / seconds)} schedules per second).`,
+    some([['schedules', schedules], ['states', states], ['pruned', pruned], ['ends', ends], ['steps', steps]]),
+    some([['histories', report.histories], ['observations', report.observations]]),
     some(Object.entries(counts)),
     `ends: ${some([...outcomes].sort(([, one], [, other]) => other - one))}`,
     '',

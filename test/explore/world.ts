@@ -1,8 +1,7 @@
-import type { Actor } from './actor.ts';
-import { enter } from './ambient.ts';
+import type { Behavior, Behaviors } from './behavior.ts';
 import { Disk } from './disk.ts';
-import { canContinue, type Request } from './operation.ts';
-import { Process, TIMEOUT_MS } from './process.ts';
+import { canContinue, type Observation, type Request, type Result } from './operation.ts';
+import { nameOf, TIMEOUT_MS } from './process.ts';
 import { type Answer, type Choice, Service } from './service.ts';
 import type { Budgets, Settings } from './settings.ts';
 
@@ -11,7 +10,21 @@ export interface Option {
   who: string;
   says: string;
   cost: Partial<Budgets>;
-  take(): void;
+  /** Lets it happen in this world, which is one with the same state. */
+  take(world: World): void;
+}
+
+/** What the service chooses when it processes a request. `lagMs`: see `View`. */
+export type Processing = Choice & { lagMs?: number };
+
+/** A process in a world. */
+export interface Running {
+  readonly number: number;
+  behavior: Behavior;
+  /** The replies on their way to it, by their operations. */
+  answers: ReadonlyMap<number, Answer>;
+  /** How much the last list that it read may have lagged behind, in ms. */
+  lagMs: number;
 }
 
 /** A request that the service may still process although nobody waits for its reply. */
@@ -32,47 +45,71 @@ export interface Violation {
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** A process that needs longer is stuck, in ms of the exploration's clock. */
 const LONGEST_MS = 3_600_000;
-/** How often code may do something else than wait for an operation, such as load a module, before it is stuck. */
-const MOST_TURNS = 2_000;
 
-/** One run of the explored processes. Everything in it is determined by the options that are chosen. */
+/** A state of everything that is explored: the service, the machines, and the processes. */
 export class World {
   readonly settings: Settings;
-  readonly service: Service;
-  readonly processes: Process[];
-  readonly left: Budgets;
-  late: Late[] = [];
+  readonly behaviors: Behaviors;
+  service = new Service();
+  processes: Running[] = [];
+  left: Budgets;
+  late: readonly Late[] = [];
   now = START;
   /** The process that continued last. */
   last = 0;
   /** All processes have ended, and no request is processed anymore. */
   isOver = false;
   violation: Violation | undefined;
-  readonly #actor: Actor;
-  readonly #lives: number[];
-  readonly #readNow = () => this.now;
+  #disks: Disk[];
+  #lives: number[];
+  /** What a process is about to observe. */
+  #observing: { number: number; observed: Observation } | undefined;
 
-  constructor(actor: Actor, settings: Settings) {
+  constructor(behaviors: Behaviors, settings: Settings) {
     const { kills, wipes, losses, reruns, cancels, passes, slow, switches } = settings;
-    this.#actor = actor;
     this.settings = settings;
+    this.behaviors = behaviors;
     this.left = { kills, wipes, losses, reruns, cancels, passes, slow, switches };
-    this.service = new Service(this.#readNow);
-    const disks = Array.from({ length: settings.machines }, () => new Disk());
+    this.#disks = Array.from({ length: settings.machines }, () => new Disk());
     this.#lives = Array.from({ length: settings.processes }, () => 0);
-    this.processes = this.#lives.map((_, number) => this.#start(number, disks[number % disks.length] ?? new Disk()));
+    for (let number = 0; number < settings.processes; number++) this.start(number);
   }
 
-  /** Starts a process again after it ended or was killed. */
-  restart(process: Process): void {
-    this.processes[process.number] = this.#start(process.number, process.disk);
+  copy(): World {
+    const copy = Object.assign(new World(this.behaviors, { ...this.settings, processes: 0, machines: 0 }), {
+      settings: this.settings,
+      service: this.service.copy(),
+      processes: this.processes.map((one) => ({ ...one })),
+      left: { ...this.left },
+      late: this.late,
+      now: this.now,
+      last: this.last,
+      isOver: this.isOver,
+      violation: this.violation,
+    });
+    copy.#disks = this.#disks.map((disk) => disk.copy());
+    copy.#lives = [...this.#lives];
+    return copy;
   }
 
-  #start(number: number, disk: Disk): Process {
+  /** Starts a process, also again after it ended or was killed. */
+  start(number: number): void {
     const life = this.#lives[number] ?? 0;
     this.#lives[number] = life + 1;
-    const sharesDisk = this.settings.machines < this.settings.processes;
-    return new Process({ number, life, disk, sharesDisk, now: this.#readNow }, this.#actor);
+    const behavior = this.behaviors.start(number, life);
+    this.processes[number] = { number, behavior, answers: new Map(), lagMs: Number.POSITIVE_INFINITY };
+  }
+
+  running(number: number): Running {
+    const process = this.processes[number];
+    if (process === undefined) throw new Error(`no process ${number}`);
+    return process;
+  }
+
+  disk(number: number): Disk {
+    const disk = this.#disks[number % this.#disks.length];
+    if (disk === undefined) throw new Error(`no machine for process ${number}`);
+    return disk;
   }
 
   /** Seconds since the start. */
@@ -81,14 +118,14 @@ export class World {
   }
 
   get haveAllEnded(): boolean {
-    return this.processes.every(({ ended }) => ended !== undefined);
+    return this.processes.every(({ behavior }) => behavior.ended !== undefined);
   }
 
   /** Everything that determines what can happen from now on. */
   get key(): string {
-    const disks = this.processes.map(({ disk }) => disk.key);
+    const disks = this.#disks.map(({ key }) => key);
     const late = this.late.map(({ request, until }) => [request.request, until]);
-    const processes = this.processes.map(({ key }) => key);
+    const processes = this.processes.map(({ behavior, answers, lagMs }) => [behavior.history, [...answers], lagMs]);
     return JSON.stringify([this.now, this.service.key, disks, processes, late, this.left, this.last, this.#lives]);
   }
 
@@ -98,42 +135,89 @@ export class World {
     this.late = this.late.filter(({ until }) => until >= time);
   }
 
-  /** Returns the next time at which something happens by itself, in ms. */
+  /** The next time at which something happens by itself, in ms. */
   get nextEvent(): number | undefined {
-    const sleeping = this.processes.flatMap(({ pending }) =>
-      pending.flatMap((one) => (one.kind === 'sleep' ? [one.until] : [])),
+    const sleeping = this.processes.flatMap(({ behavior }) =>
+      behavior.operations.flatMap((one) => (one.kind === 'sleep' ? [one.until] : [])),
     );
     const times = [...sleeping, ...this.late.map(({ until }) => until)].filter((time) => time > this.now);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Returns the latest time until which all requests under way are within their time limits, in ms. */
+  /** The latest time until which all requests under way are within their time limits, in ms. */
   get latestReply(): number {
-    const requests = this.processes.flatMap(({ pending }) => pending.filter(({ kind }) => kind === 'request'));
+    const requests = this.processes.flatMap(({ behavior }) =>
+      behavior.operations.filter(({ kind }) => kind === 'request'),
+    );
     return Math.min(...requests.map(({ since }) => since + TIMEOUT_MS));
   }
 
-  /** The request isn't answered, but may still be processed. */
-  leaveBehind(request: Request, by: string): void {
-    this.late.push({ request, by, until: request.since + TIMEOUT_MS });
+  /** Lets the service process a request of a process, and returns its answer. */
+  process(number: number, { request }: Request, choice: Processing = {}): Answer {
+    const process = this.running(number);
+    process.lagMs = choice.lagMs ?? process.lagMs;
+    return this.service.answer(request, this.now, choice);
   }
 
-  /** Waits until each process waits for an operation or has ended, and then checks what must never happen. */
+  /** Nobody waits for the reply to this request anymore, but it may still be processed. */
+  leaveBehind(request: Request, number: number): void {
+    this.late = [...this.late, { request, by: nameOf(number), until: request.since + TIMEOUT_MS }];
+  }
+
+  /** No request is processed anymore. */
+  finish(): void {
+    this.late = [];
+    this.isOver = true;
+  }
+
+  /** Ends an operation of a process, which continues with `settle`. */
+  end(number: number, id: number, result: Result): void {
+    this.#observing = { number, observed: { id, result, now: this.now } };
+  }
+
+  /** Lets the process whose operation has ended continue, and then checks what must never happen. */
   async settle(): Promise<void> {
-    for (let turn = 0; ; turn++) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (this.processes.every(({ pending, ended }) => pending.length > 0 || ended !== undefined)) break;
-      if (turn > MOST_TURNS) {
-        this.violation ??= { kind: 'stuck', says: 'a process waits for nothing that the explorer knows' };
-        return;
+    if (this.#observing !== undefined) {
+      const { number } = this.#observing;
+      const process = this.running(number);
+      let observed: Observation | undefined = this.#observing.observed;
+      this.#observing = undefined;
+      while (observed !== undefined) {
+        const { behavior } = process;
+        const next = this.behaviors.next(behavior, observed);
+        process.behavior = next instanceof Promise ? await next : next;
+        this.#takeAborted(process, behavior, observed.id);
+        observed = this.#privateRead(process);
       }
     }
     this.violation ??= this.service.violation ?? this.#falseReport() ?? this.#endless();
   }
 
+  /** Replies that were waited for before, and not anymore, are gone; a request may still be processed. */
+  #takeAborted(process: Running, before: Behavior, ended: number): void {
+    if (before.operations.length === 1) return void (process.answers = new Map());
+    const left = new Set(process.behavior.operations.map(({ id }) => id));
+    for (const one of before.operations)
+      if (one.kind === 'request' && one.isWrite && one.id !== ended && !left.has(one.id) && !process.answers.has(one.id))
+        this.leaveBehind(one, process.number);
+    process.answers = new Map([...process.answers].filter(([id]) => left.has(id)));
+  }
+
+  /** A disk that a process doesn't share looks the same whenever it is read, so a reading is no point to choose at. */
+  #privateRead({ number, behavior }: Running): Observation | undefined {
+    if (this.settings.machines < this.settings.processes) return undefined;
+    for (const one of behavior.operations)
+      if (one.kind === 'disk' && !one.isWrite)
+        return { id: one.id, result: this.disk(number).do(one.work), now: this.now };
+    return undefined;
+  }
+
   #falseReport(): Violation | undefined {
-    for (const { name, ended } of this.processes) {
+    for (const { number, behavior } of this.processes) {
+      const name = nameOf(number);
+      const { ended } = behavior;
       if (ended?.kind === 'crashed') return { kind: 'crashed', says: `${name} crashed: ${ended.error}` };
+      if (ended?.kind === 'stuck') return { kind: 'stuck', says: `${name} waits for nothing that is explored` };
       if (ended?.kind !== 'done') continue;
       const { sent } = ended.outcome;
       if (sent.length === 0) return { kind: 'lost', says: `${name} has ended well, and reports nothing as sent` };
@@ -147,44 +231,13 @@ export class World {
     if (this.now - START > LONGEST_MS) return { kind: 'stuck', says: 'a process has waited for an hour' };
     const canGoOn =
       this.nextEvent !== undefined ||
-      this.processes.some(({ pending }) => pending.some((one) => canContinue(one, this.now)));
+      this.processes.some(({ behavior }) => behavior.operations.some((one) => canContinue(one, this.now)));
     return this.haveAllEnded || canGoOn ? undefined : { kind: 'stuck', says: 'no process can continue' };
   }
 
-  /** Returns the drafts that are left although all processes have ended without a failure. */
+  /** The drafts that are left although all processes have ended without a failure. */
   get leftovers(): string[] {
-    if (!this.processes.every(({ ended }) => ended?.kind === 'done')) return [];
+    if (!this.processes.every(({ behavior }) => behavior.ended?.kind === 'done')) return [];
     return this.service.stored.filter(({ status }) => status === 'DRAFT').map(({ id }) => id);
   }
-
-  /** Ends what is still running, so that nothing of it is left in memory. */
-  async end(): Promise<void> {
-    for (const process of this.processes) process.kill();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  /** No request is processed anymore. */
-  finish(): void {
-    this.late = [];
-    this.isOver = true;
-  }
-
-  /** Kills a process and starts it again. */
-  kill(process: Process): void {
-    process.kill();
-    this.restart(process);
-    enter(process);
-  }
-}
-
-/** Lets the service process a request of a process, and returns its answer. */
-export function processed(
-  { service }: World,
-  process: Process,
-  { request }: Request,
-  choice: Choice & { lagMs?: number } = {},
-): Answer {
-  for (const one of service.stored) one.wasListed ||= choice.shown?.has(one.id) ?? false;
-  process.lagMs = choice.lagMs ?? process.lagMs;
-  return service.answer(request, choice);
 }
