@@ -1,6 +1,7 @@
 import { createBody, newRequestId } from '../../src/envelopes/create.ts';
 import { type CreateOptions, createEnvelope } from '../../src/envelopes/create-once.ts';
 import type { Actor } from './actor.ts';
+import { ALL_RULES, reserveSettleSend } from './reference.ts';
 
 const ADA = { email: 'ada@example.com', name: 'Ada' };
 
@@ -17,7 +18,12 @@ export function createWithId(rules: Partial<CreateOptions> = {}): Actor {
 export const createWithoutId: Actor = async ({ name, client, memory, signal }) => {
   const signers = [{ email: `${name.toLowerCase()}@example.com`, name }];
   const body = createBody({ templateId: 'tmpl_1', signers, send: true }, newRequestId());
-  const { envelope } = await createEnvelope(client, body, { memory, rerun: false, resumesInterrupted: true, signal });
+  const { envelope } = await createEnvelope(client, body, {
+    memory,
+    rerun: false,
+    resumesInterrupted: true,
+    signal,
+  });
   return { sent: [envelope.id] };
 };
 
@@ -25,4 +31,5 @@ export const createWithoutId: Actor = async ({ name, client, memory, signal }) =
 export const ACTORS: Readonly<Record<string, Actor>> = {
   create: createWithId(),
   'create-without-id': createWithoutId,
+  reference: reserveSettleSend(ALL_RULES),
 };

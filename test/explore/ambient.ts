@@ -54,7 +54,12 @@ export async function withAmbient<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function replace(object: object, name: string, value: unknown): void {
-  Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: object === crypto });
+  Object.defineProperty(object, name, {
+    value,
+    configurable: true,
+    writable: true,
+    enumerable: object === crypto,
+  });
 }
 
 function bytes(size: number, { random }: Ambient): Buffer {
@@ -63,5 +68,11 @@ function bytes(size: number, { random }: Ambient): Buffer {
 
 function uuid(ambient: Ambient): string {
   const hex = bytes(16, ambient).toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20),
+  ].join('-');
 }

@@ -36,10 +36,17 @@ const OPTIONS = {
 export async function main(words: string[]): Promise<number> {
   const { values } = parseArgs({ args: words, options: OPTIONS });
   if (values.schedule !== undefined) return showSchedule(values.schedule);
-  const settings: Settings = { ...DEFAULTS, skew: values.skew ?? false, lag: lagOf(values.lag ?? DEFAULTS.lag) };
+  const settings: Settings = {
+    ...DEFAULTS,
+    skew: values.skew ?? false,
+    lag: lagOf(values.lag ?? DEFAULTS.lag),
+  };
   for (const name of COUNTED) settings[name] = countOf(name, values[name]) ?? settings[name];
   settings.machines = countOf('machines', values.machines) ?? settings.processes;
-  const [seconds, deviations] = [countOf('seconds', values.seconds), countOf('deviations', values.deviations)];
+  const [seconds, deviations] = [
+    countOf('seconds', values.seconds),
+    countOf('deviations', values.deviations),
+  ];
   const name = values.actor ?? 'create';
   const actor = actorOf(name);
   const began = performance.now();

@@ -98,7 +98,7 @@ class Exploration {
   async run(): Promise<Report> {
     const report = this.#report;
     const most = this.#limits.deviations ?? Number.POSITIVE_INFINITY;
-    for (let deviations = 0; deviations <= most && !report.isComplete; deviations++) {
+    for (let deviations = 0; deviations <= most && !report.isComplete; deviations = more(deviations)) {
       this.#isBounded = false;
       if (!(await this.#exploreAll(deviations))) break;
       report.deviations = deviations;
@@ -114,7 +114,9 @@ class Exploration {
   /** Returns false if it ended before all was explored. */
   async #exploreAll(deviations: number): Promise<boolean> {
     const path: Point[] = [];
-    this.#enter(path, new World(this.#behaviors, this.#settings), deviations);
+    const first = new World(this.#behaviors, this.#settings);
+    await first.settle();
+    this.#enter(path, first, deviations);
     for (let point = path.at(-1); point !== undefined; point = path.at(-1)) {
       const option = point.options[++point.chosen];
       if (option === undefined) path.pop();
@@ -146,7 +148,11 @@ class Exploration {
       return;
     }
     this.#report.schedules++;
-    if (isEnd) this.#judge(world, path.map(({ chosen }) => chosen));
+    if (isEnd)
+      this.#judge(
+        world,
+        path.map(({ chosen }) => chosen),
+      );
     else this.#report.pruned++;
   }
 
@@ -183,6 +189,11 @@ class Exploration {
   }
 }
 
+/** Returns the next number of deviations. Each exploration repeats the ones before, so the steps grow. */
+function more(deviations: number): number {
+  return deviations < 4 ? deviations + 1 : Math.ceil(deviations * 1.5);
+}
+
 /** One line of what happened. */
 export interface TrailLine {
   /** Seconds since the start. */
@@ -201,6 +212,7 @@ export function replay(
     const behaviors = new Behaviors(actor);
     const world = new World(behaviors, settings);
     const trail: TrailLine[] = [];
+    await world.settle();
     for (let at = 0; world.violation === undefined && !world.isOver && at <= MOST_STEPS; at++) {
       const [chosen, options] = [choices[at] ?? 0, [...optionsOf(world)]];
       const option = options[chosen];

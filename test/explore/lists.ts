@@ -1,5 +1,5 @@
-import type { Settings } from './settings.ts';
 import type { Stored } from './service.ts';
+import type { Settings } from './settings.ts';
 
 /** How long an envelope may be missing from the list, in ms. */
 const LONGEST_LAG_MS = 60_000;
@@ -33,10 +33,13 @@ export function viewsOf(stored: readonly Stored[], now: number, lag: Settings['l
 
 function eachAtItsOwnTime(stored: readonly Stored[], now: number): View[] {
   const open = stored.filter((one) => !one.wasListed && now - one.at < LONGEST_LAG_MS);
-  const missing =
-    open.length <= MOST_COMBINED ? subsetsOf(open) : [[], ...open.map((one) => [one]), open];
+  const missing = open.length <= MOST_COMBINED ? subsetsOf(open) : [[], ...open.map((one) => [one]), open];
   return missing.map((some) =>
-    viewOf(stored, stored.filter((one) => !some.includes(one)), LONGEST_LAG_MS),
+    viewOf(
+      stored,
+      stored.filter((one) => !some.includes(one)),
+      LONGEST_LAG_MS,
+    ),
   );
 }
 

@@ -72,7 +72,10 @@ function* continueWith(
   const answer = process.answers.get(one.id);
   if (answer) return yield goOn(`gets the reply to ${one.says}`, () => ({ kind: 'answer', answer }));
   for (const { says, ...choice } of answersTo(world, process, one))
-    yield goOn(`${one.says}${says}`, (taken) => ({ kind: 'answer', answer: taken.process(number, one, choice) }));
+    yield goOn(`${one.says}${says}`, (taken) => ({
+      kind: 'answer',
+      answer: taken.process(number, one, choice),
+    }));
 }
 
 /** Returns the ways in which the service may answer. */
@@ -117,5 +120,10 @@ function* passOptions(world: World): Generator<Option, void, undefined> {
 }
 
 function timePasses(now: number, time: number, cost: Partial<Budgets>): Option {
-  return { who: 'time', says: `${(time - now) / 1_000} s pass`, cost, take: (taken) => taken.advanceTo(time) };
+  return {
+    who: 'time',
+    says: `${(time - now) / 1_000} s pass`,
+    cost,
+    take: (taken) => taken.advanceTo(time),
+  };
 }

@@ -31,13 +31,16 @@ export type Ended =
 let places = 0;
 const encoder = new TextEncoder();
 
-/** The real code of one process, which waits for operations, one after another or several at once. */
+/** The real code of one process, which waits for operations, one or several at a time. */
 export class Process {
   ended: Ended | undefined;
   readonly random: () => number;
   readonly now = () => this.#time;
   readonly #name: string;
-  readonly #pending = new Map<number, { operation: Operation; settle(result: Result): void; fail(error: Error): void }>();
+  readonly #pending = new Map<
+    number,
+    { operation: Operation; settle(result: Result): void; fail(error: Error): void }
+  >();
   #time = 0;
   #operations = 0;
   #failures: number | undefined;
@@ -61,7 +64,8 @@ export class Process {
     this.#time = now;
     enter(this);
     const waiting = this.#pending.get(id);
-    if (waiting === undefined) throw new Error(`${this.#name} isn't deterministic: it has no operation ${id}.`);
+    if (waiting === undefined)
+      throw new Error(`${this.#name} isn't deterministic: it has no operation ${id}.`);
     waiting.settle(result);
     await promisesDone();
     for (let turn = 0; this.#pending.size === 0 && this.ended === undefined; turn++) {
@@ -90,8 +94,8 @@ export class Process {
     return actor({ name: this.#name, client, memory, journal: this.#journal(), clock, signal });
   }
 
-  /** Waits for an operation. `valueOf` returns what the code gets from its result. An aborted signal ends the wait. */
-  #wait<T>(task: Task, says: string, valueOf: (result: Result) => T, signal?: AbortSignal): Promise<T> {
+  /** Waits for an operation. `read` returns what the code gets from its result. An aborted signal ends the wait. */
+  #wait<T>(task: Task, says: string, read: (result: Result) => T, signal?: AbortSignal): Promise<T> {
     if (this.#failures !== undefined)
       return this.#failures++ < MOST_FAILURES ? Promise.reject(KILLED) : new Promise(() => undefined);
     if (signal?.aborted) return Promise.reject(abortReason(signal));
@@ -103,7 +107,7 @@ export class Process {
       const settle = (result: Result) => {
         this.#pending.delete(id);
         if (result.kind === 'lost') reject(LOST);
-        else resolve(valueOf(result));
+        else resolve(read(result));
       };
       this.#pending.set(id, { operation: { id, says, since: this.#time, ...task }, settle, fail });
       signal?.addEventListener('abort', () => fail(abortReason(signal)), { once: true });
@@ -124,8 +128,8 @@ export class Process {
     return this.#wait({ kind: 'disk', isWrite: true, work }, says, () => undefined);
   }
 
-  #read<T>(says: string, work: DiskWork, valueOf: (result: Result) => T): Promise<T> {
-    return this.#wait({ kind: 'disk', isWrite: false, work }, says, valueOf);
+  #read<T>(says: string, work: DiskWork, read: (result: Result) => T): Promise<T> {
+    return this.#wait({ kind: 'disk', isWrite: false, work }, says, read);
   }
 
   #memory(): WriteMemory {
@@ -147,7 +151,9 @@ export class Process {
       append: (lines) => this.#write(`writes to the journal: ${lines.join(' | ')}`, { kind: 'write', lines }),
       sync: () => this.#write('syncs the journal', { kind: 'sync' }),
       read: () =>
-        this.#read('reads the journal', { kind: 'read' }, (result) => (result.kind === 'lines' ? result.lines : [])),
+        this.#read('reads the journal', { kind: 'read' }, (result) =>
+          result.kind === 'lines' ? result.lines : [],
+        ),
     };
   }
 
@@ -166,7 +172,9 @@ export class Process {
       random: () => 0.5,
       dispatcher: Object.assign(createAgent({}), { request: (asked: Asked) => this.#request(asked) }),
       gate: () =>
-        Promise.resolve(recordingGate({ memory, facts, clock, serviceNow, timeoutMs: TIMEOUT_MS, onIncomplete })),
+        Promise.resolve(
+          recordingGate({ memory, facts, clock, serviceNow, timeoutMs: TIMEOUT_MS, onIncomplete }),
+        ),
     });
   }
 

@@ -32,7 +32,8 @@ const ROUTE = /\/esign\/envelopes(?:\/([^/?]+)(?:\/(\w+))?)?(?:\?(.*))?$/;
 export function routeOf({ method, path }: ServiceRequest): Route | undefined {
   const [all, id, action, query] = ROUTE.exec(path) ?? [];
   if (all === undefined) return undefined;
-  if (method === 'GET') return id === undefined ? { kind: 'list', query: new URLSearchParams(query) } : { kind: 'get', id };
+  if (method === 'GET')
+    return id === undefined ? { kind: 'list', query: new URLSearchParams(query) } : { kind: 'get', id };
   if (id === undefined) return { kind: 'create' };
   return action === 'send' || action === 'cancel' ? { kind: action, id } : undefined;
 }
@@ -129,8 +130,14 @@ export class Service {
       .filter((one) => (shown?.has(one.id) ?? true) && (status === null || one.status === status))
       .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
     for (const { id, wasListed } of items)
-      if (!wasListed) this.stored = this.stored.map((one) => (one.id === id ? { ...one, wasListed: true } : one));
-    const pagination = { page, pageSize, total: items.length, totalPages: Math.ceil(items.length / pageSize) };
+      if (!wasListed)
+        this.stored = this.stored.map((one) => (one.id === id ? { ...one, wasListed: true } : one));
+    const pagination = {
+      page,
+      pageSize,
+      total: items.length,
+      totalPages: Math.ceil(items.length / pageSize),
+    };
     const data = items.slice((page - 1) * pageSize, page * pageSize).map(shape);
     return { status: 200, text: JSON.stringify({ data, meta: { pagination } }) };
   }

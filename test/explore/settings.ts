@@ -19,7 +19,7 @@ export interface Budgets {
   losses: number;
   /** Processes that are started again after they ended. */
   reruns: number;
-  /** Drafts that a person cancels by hand. */
+  /** Drafts that a person cancels in the service's dashboard. */
   cancels: number;
   /** Times at which time passes although a process could continue. */
   passes: number;
@@ -101,7 +101,10 @@ export function parseSettings(text: string): Settings {
 export function formatChoices(choices: readonly number[]): string {
   const end = choices.findLastIndex((one) => one !== 0) + 1;
   const text = choices.slice(0, end).join('.');
-  return text.replace(/(?<![\d.])0(?:\.0)+(?!\d)|(?<=\.)0(?:\.0)+(?!\d)/g, (zeros) => `0x${(zeros.length + 1) / 2}`);
+  return text.replace(
+    /(?<![\d.])0(?:\.0)+(?!\d)|(?<=\.)0(?:\.0)+(?!\d)/g,
+    (zeros) => `0x${(zeros.length + 1) / 2}`,
+  );
 }
 
 /** @throws Error for text that `formatChoices` doesn't return. */

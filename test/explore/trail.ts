@@ -10,7 +10,11 @@ export interface Schedule {
 }
 
 /** Returns a schedule as one word, such as `create:k1,each:0x4.2.1`. */
-export function formatSchedule({ actor, settings, choices }: Omit<Schedule, 'choices'> & { choices: readonly number[] }): string {
+export function formatSchedule({
+  actor,
+  settings,
+  choices,
+}: Omit<Schedule, 'choices'> & { choices: readonly number[] }): string {
   return [actor, formatSettings(settings), formatChoices(choices)].join(':');
 }
 
@@ -22,7 +26,9 @@ export function parseSchedule(text: string): Schedule {
 
 /** Returns one line per step: the time in seconds, who, and what. */
 export function formatTrail(trail: readonly TrailLine[]): string {
-  return trail.map(({ at, who, says }) => `${at.toFixed(1).padStart(7)} s  ${who.padEnd(6)}  ${says}\n`).join('');
+  return trail
+    .map(({ at, who, says }) => `${at.toFixed(1).padStart(7)} s  ${who.padEnd(6)}  ${says}\n`)
+    .join('');
 }
 
 export function endOf(ended: Ended): string {
@@ -36,11 +42,22 @@ export function formatReport(report: Report, seconds: number): string {
   const { schedules, states, pruned, ends, steps, counts, outcomes, deviations, isComplete } = report;
   const some = (values: readonly (readonly [string, number])[]) =>
     values.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ');
-  const depth = isComplete ? 'all schedules' : `all schedules with up to ${Math.max(0, deviations)} deviations`;
+  const depth = isComplete
+    ? 'all schedules'
+    : `all schedules with up to ${Math.max(0, deviations)} deviations`;
   return [
     `Explored ${depth} in ${seconds.toFixed(1)} s (${Math.round(schedules / seconds)} schedules per second).`,
-    some([['schedules', schedules], ['states', states], ['pruned', pruned], ['ends', ends], ['steps', steps]]),
-    some([['histories', report.histories], ['observations', report.observations]]),
+    some([
+      ['schedules', schedules],
+      ['states', states],
+      ['pruned', pruned],
+      ['ends', ends],
+      ['steps', steps],
+    ]),
+    some([
+      ['histories', report.histories],
+      ['observations', report.observations],
+    ]),
     some(Object.entries(counts)),
     `ends: ${some([...outcomes].sort(([, one], [, other]) => other - one))}`,
     '',

@@ -67,7 +67,11 @@ function* killsOf(world: World, process: Running): Generator<Option, void, undef
     { says: ' and loses its memory', cost: { wipes: 1 }, change: (taken) => taken.disk(number).wipe() },
   ];
   if (!world.disk(number).isSynced)
-    memories.push({ says: ' by a power failure', cost: {}, change: (taken) => taken.disk(number).losePower() });
+    memories.push({
+      says: ' by a power failure',
+      cost: {},
+      change: (taken) => taken.disk(number).losePower(),
+    });
   for (const fate of fatesOf(process))
     for (const { says, cost, change } of memories)
       yield {
@@ -112,7 +116,9 @@ function isDiskWrite(one: Operation): one is Operation & { kind: 'disk' } {
 /** A process that has ended is started again: the same command once more. */
 function rerunOf({ number, behavior }: Running): Option[] {
   if (behavior.ended === undefined) return [];
-  return [{ who: nameOf(number), says: 'runs again', cost: { reruns: 1 }, take: (taken) => taken.start(number) }];
+  return [
+    { who: nameOf(number), says: 'runs again', cost: { reruns: 1 }, take: (taken) => taken.start(number) },
+  ];
 }
 
 function cancelsByHand({ service }: World): Option[] {

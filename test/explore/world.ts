@@ -1,6 +1,6 @@
 import type { Behavior, Behaviors } from './behavior.ts';
 import { Disk } from './disk.ts';
-import { canContinue, type Observation, type Request, type Result } from './operation.ts';
+import { canContinue, type Observation, type Operation, type Request, type Result } from './operation.ts';
 import { nameOf, TIMEOUT_MS } from './process.ts';
 import { type Answer, type Choice, Service } from './service.ts';
 import type { Budgets, Settings } from './settings.ts';
@@ -42,6 +42,7 @@ export interface Violation {
   says: string;
 }
 
+const NOTHING: Result = { kind: 'none' };
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** A process that needs longer is stuck, in ms of the exploration's clock. */
 const LONGEST_MS = 3_600_000;
@@ -125,8 +126,21 @@ export class World {
   get key(): string {
     const disks = this.#disks.map(({ key }) => key);
     const late = this.late.map(({ request, until }) => [request.request, until]);
-    const processes = this.processes.map(({ behavior, answers, lagMs }) => [behavior.history, [...answers], lagMs]);
-    return JSON.stringify([this.now, this.service.key, disks, processes, late, this.left, this.last, this.#lives]);
+    const processes = this.processes.map(({ behavior, answers, lagMs }) => [
+      behavior.history,
+      [...answers],
+      lagMs,
+    ]);
+    return JSON.stringify([
+      this.now,
+      this.service.key,
+      disks,
+      processes,
+      late,
+      this.left,
+      this.last,
+      this.#lives,
+    ]);
   }
 
   /** Lets time pass. Requests that could have been processed until now are not processed anymore. */
@@ -177,39 +191,51 @@ export class World {
 
   /** Lets the process whose operation has ended continue, and then checks what must never happen. */
   async settle(): Promise<void> {
-    if (this.#observing !== undefined) {
-      const { number } = this.#observing;
-      const process = this.running(number);
-      let observed: Observation | undefined = this.#observing.observed;
-      this.#observing = undefined;
-      while (observed !== undefined) {
-        const { behavior } = process;
-        const next = this.behaviors.next(behavior, observed);
-        process.behavior = next instanceof Promise ? await next : next;
-        this.#takeAborted(process, behavior, observed.id);
-        observed = this.#privateRead(process);
+    const observing = this.#observing;
+    this.#observing = undefined;
+    if (observing) await this.#observe(this.running(observing.number), observing.observed);
+    for (const process of this.processes)
+      for (let unseen = this.#unseen(process); unseen; unseen = this.#unseen(process)) {
+        const result = unseen.kind === 'disk' ? this.disk(process.number).do(unseen.work) : NOTHING;
+        await this.#observe(process, { id: unseen.id, result, now: this.now });
       }
-    }
     this.violation ??= this.service.violation ?? this.#falseReport() ?? this.#endless();
+  }
+
+  async #observe(process: Running, observed: Observation): Promise<void> {
+    const { behavior } = process;
+    const next = this.behaviors.next(behavior, observed);
+    process.behavior = next instanceof Promise ? await next : next;
+    this.#takeAborted(process, behavior, observed.id);
+  }
+
+  /**
+   * Returns an operation after which nothing has to be chosen, because no other process sees whether it happens now or just before the next
+   * one: reading a disk that isn't shared; writing to it, and starting, if nothing can come between.
+   */
+  #unseen({ behavior }: Running): Operation | undefined {
+    const { kills, passes } = this.left;
+    const isPrivate = this.settings.machines >= this.settings.processes;
+    return behavior.operations.find(
+      (one) =>
+        (one.kind === 'start' && passes === 0) ||
+        (one.kind === 'disk' && isPrivate && (!one.isWrite || kills + passes === 0)),
+    );
   }
 
   /** Replies that were waited for before, and not anymore, are gone; a request may still be processed. */
   #takeAborted(process: Running, before: Behavior, ended: number): void {
-    if (before.operations.length === 1) return void (process.answers = new Map());
     const left = new Set(process.behavior.operations.map(({ id }) => id));
     for (const one of before.operations)
-      if (one.kind === 'request' && one.isWrite && one.id !== ended && !left.has(one.id) && !process.answers.has(one.id))
+      if (
+        one.kind === 'request' &&
+        one.isWrite &&
+        one.id !== ended &&
+        !left.has(one.id) &&
+        !process.answers.has(one.id)
+      )
         this.leaveBehind(one, process.number);
     process.answers = new Map([...process.answers].filter(([id]) => left.has(id)));
-  }
-
-  /** A disk that a process doesn't share looks the same whenever it is read, so a reading is no point to choose at. */
-  #privateRead({ number, behavior }: Running): Observation | undefined {
-    if (this.settings.machines < this.settings.processes) return undefined;
-    for (const one of behavior.operations)
-      if (one.kind === 'disk' && !one.isWrite)
-        return { id: one.id, result: this.disk(number).do(one.work), now: this.now };
-    return undefined;
   }
 
   #falseReport(): Violation | undefined {
@@ -217,12 +243,17 @@ export class World {
       const name = nameOf(number);
       const { ended } = behavior;
       if (ended?.kind === 'crashed') return { kind: 'crashed', says: `${name} crashed: ${ended.error}` };
-      if (ended?.kind === 'stuck') return { kind: 'stuck', says: `${name} waits for nothing that is explored` };
+      if (ended?.kind === 'stuck')
+        return { kind: 'stuck', says: `${name} waits for nothing that is explored` };
       if (ended?.kind !== 'done') continue;
       const { sent } = ended.outcome;
-      if (sent.length === 0) return { kind: 'lost', says: `${name} has ended well, and reports nothing as sent` };
-      const unsent = sent.find((id) => this.service.stored.find((one) => one.id === id)?.sentAt === undefined);
-      if (unsent !== undefined) return { kind: 'lost', says: `${name} reports ${unsent} as sent, which it isn't` };
+      if (sent.length === 0)
+        return { kind: 'lost', says: `${name} has ended well, and reports nothing as sent` };
+      const unsent = sent.find(
+        (id) => this.service.stored.find((one) => one.id === id)?.sentAt === undefined,
+      );
+      if (unsent !== undefined)
+        return { kind: 'lost', says: `${name} reports ${unsent} as sent, which it isn't` };
     }
     return undefined;
   }
