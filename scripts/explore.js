@@ -20,6 +20,6 @@ await build({
 });
 const { main } = await import(outfile);
 process.exitCode = await main(process.argv.slice(2)).catch((error) => {
-  process.stderr.write(`${error.stack}\n`);
+  process.stderr.write(`${error.message}\n`);
   return 2;
 });

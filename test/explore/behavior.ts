@@ -18,6 +18,8 @@ type Origin =
 
 /** How many processes are kept in memory where they are, so that they can continue without beginning again. */
 const MOST_LIVE = 64;
+/** How many behaviors are remembered at most. Others are learned again. */
+const MOST_KNOWN = 250_000;
 
 /**
  * What the real code does, learned by running it. Code does the same whenever it observes the same, so it runs only once for each
@@ -28,16 +30,12 @@ export class Behaviors {
   readonly #known = new Map<string, Behavior>();
   /** Processes that wait where a behavior ends, the oldest first. */
   readonly #live = new Map<string, Process>();
-  /** The number of observations for which code ran. */
+  /** The number of histories that were learned, and of observations for which code ran. */
+  histories = 0;
   observations = 0;
 
   constructor(actor: Actor) {
     this.#actor = actor;
-  }
-
-  /** The number of histories. */
-  get count(): number {
-    return this.#known.size;
   }
 
   /** Returns what a process does when it is started. `life`: how often it was started before. */
@@ -71,7 +69,9 @@ export class Behaviors {
 
   #keep(history: string, process: Process, origin: Origin): Behavior {
     const behavior = { history, operations: process.operations, ended: process.ended, origin };
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#known.set(history, behavior);
+    this.histories++;
     this.#live.set(history, process);
     return behavior;
   }

@@ -106,7 +106,7 @@ class Exploration {
     }
     await this.#behaviors.end();
     report.states = this.#visited.size;
-    report.histories = this.#behaviors.count;
+    report.histories = this.#behaviors.histories;
     report.observations = this.#behaviors.observations;
     return report;
   }

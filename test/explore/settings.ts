@@ -17,7 +17,7 @@ export interface Budgets {
   wipes: number;
   /** Replies that are lost. */
   losses: number;
-  /** Processes that are started again after they ended. */
+  /** Processes that are started again after they failed. */
   reruns: number;
   /** Drafts that a person cancels in the service's dashboard. */
   cancels: number;

@@ -113,11 +113,16 @@ function isDiskWrite(one: Operation): one is Operation & { kind: 'disk' } {
   return one.kind === 'disk' && one.isWrite;
 }
 
-/** A process that has ended is started again: the same command once more. */
+/** The same command is started again after it failed. After it ended well, without a request ID, it would be another request. */
 function rerunOf({ number, behavior }: Running): Option[] {
-  if (behavior.ended === undefined) return [];
+  if (behavior.ended?.kind !== 'failed') return [];
   return [
-    { who: nameOf(number), says: 'runs again', cost: { reruns: 1 }, take: (taken) => taken.start(number) },
+    {
+      who: nameOf(number),
+      says: 'runs again',
+      cost: { reruns: 1 },
+      take: (taken) => taken.start(number),
+    },
   ];
 }
 

@@ -26,7 +26,11 @@ it.each<[string, Partial<Settings>]>([
   ['a process that is killed twice', { ...ONE, kills: 2, lag: 'each' }],
 ])('finds nothing wrong with the reference with %s', async (name, changes) => {
   const began = performance.now();
-  const report = await explore(reserveSettleSend(ALL_RULES), { ...DEFAULTS, ...changes }, { seconds: SECONDS });
+  const report = await explore(
+    reserveSettleSend(ALL_RULES),
+    { ...DEFAULTS, ...changes },
+    { seconds: SECONDS },
+  );
   process.stdout.write(`${name}: ${formatReport(report, (performance.now() - began) / 1_000)}`);
   expect(report.counts).toMatchObject(NONE);
 });
