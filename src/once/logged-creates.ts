@@ -16,7 +16,7 @@ export interface LoggedCreates {
 
 /** Another process on this machine is usually answered within this time, in ms. */
 const RESPONSE_MS = 3_000;
-const POLL_MS = 250;
+const POLL_MS = 1_000;
 
 /**
  * Reads what this machine did under request IDs, for the same account. Waits a moment for a process that is creating one of them right

@@ -8,9 +8,9 @@ import { formatSchedule, parseSchedule } from './trail.ts';
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
 
 it.each([
-  ['two processes of a machine with the same request ID', createWithId(), { machines: 1 }],
-  ['a process that loses a reply', createWithId(), { processes: 1, machines: 1, losses: 1 }],
-  ['a process that is killed', createWithId(), { processes: 1, machines: 1, kills: 1 }],
+  ['two processes of a machine with the same request ID', createWithId, { machines: 1 }],
+  ['a process that loses a reply', createWithId, { processes: 1, machines: 1, losses: 1 }],
+  ['a process that is killed', createWithId, { processes: 1, machines: 1, kills: 1 }],
   ['two machines without a request ID', createWithoutId, {}],
 ])('finds nothing wrong with %s', async (_, actor, changes) => {
   const { counts, isComplete } = await explore(actor, { ...DEFAULTS, ...changes });

@@ -15,7 +15,7 @@ it.each<[string, Partial<Settings>]>([
   ['a process that is killed, and a list that falls behind', { ...ONE, kills: 1, lag: 'each' }],
 ])('emails nobody twice with %s', async (name, changes) => {
   const began = performance.now();
-  const report = await explore(createWithId(), { ...DEFAULTS, ...changes }, { seconds: SECONDS });
+  const report = await explore(createWithId, { ...DEFAULTS, ...changes }, { seconds: SECONDS });
   process.stdout.write(`${name}: ${formatReport(report, (performance.now() - began) / 1_000)}`);
   expect(report.counts).toMatchObject(NONE);
 });
