@@ -6,7 +6,6 @@ import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import type { EnvelopeFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
-import { readPlan } from './plan-run.ts';
 import { resultOf, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { BulkSession } from './run-session.ts';
@@ -56,8 +55,8 @@ export class RunHost implements RequestHost {
   }
 
   async *open(): AsyncGenerator<OpenRequest, void, undefined> {
-    const { state, files } = this.#session.run;
-    for await (const row of readPlan(files.plan, state.head.total)) {
+    const { state } = this.#session.run;
+    for await (const row of this.#session.run.rows()) {
       if (row.row > state.lastBegun || this.#session.isClosed()) return;
       if (!this.isOpen(row.row) || this.draftOf(row.row) !== undefined) continue;
       this.#session.begin(row.row);
