@@ -169,8 +169,6 @@ export class LogRecorder {
       action,
       effect,
       envelopeIds: knownIds(envelopeIds),
-      // Services without signer IDs may accept an address, which is not stored.
-      ...(signerId === undefined || signerId.includes('@') ? {} : { signerId }),
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
       ...this.#options.facts,

@@ -12,11 +12,14 @@ import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 const HOUR_MS = 3_600_000;
-const signers = ['ada', 'bo'].map((name) => ({ id: `s_${name}`, email: `${name}@b.c`, status: 'SENT' }));
+const people = (idOf: (name: string) => string | null) =>
+  ['ada', 'bo'].map((name) => ({ id: idOf(name), email: `${name}@b.c`, status: 'SENT' }));
 
 let service: TestServer;
 let machine: string;
+let signers: ReturnType<typeof people>;
 beforeEach(async () => {
+  signers = people((name) => `s_${name}`);
   service = await startServer((_, response) =>
     json(response, 200, { data: { id: 'env_1', status: 'SENT', signers } }),
   );
@@ -66,5 +69,24 @@ describe('two processes that plan before either sends', () => {
     await one.execute();
     await other.execute();
     expect(reminders()).toHaveLength(2);
+  });
+});
+
+describe('a signer who was not reminded yet', () => {
+  it.each<[string, (name: string) => string | null]>([
+    ['with no ID', () => null],
+    ['with an empty ID', () => ''],
+    ['with a base64 ID', (name) => `${name}+/9==`],
+    ['with a long ID', (name) => `${name}${'x'.repeat(200)}`],
+    ['with an address as the ID', (name) => `${name}@b.c`],
+    ['with a usual ID', (name) => `s_${name}`],
+  ])('is reminded after another one was, %s', async (_, idOf) => {
+    signers = people(idOf);
+    await (await plan('ada@b.c')).execute();
+    const rest = await plan();
+    expect(rest.signers.map(({ email }) => email)).toEqual(['bo@b.c']);
+    await rest.execute();
+    expect(reminders()).toHaveLength(2);
+    await expect(plan()).rejects.toThrow('skip');
   });
 });
