@@ -49,7 +49,9 @@ interface Due {
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
   let reading: Promise<ReminderTimes> | undefined;
-  const readTimes = () => (reading ??= means.readReminders().then((writes) => new ReminderTimes(writes)));
+  const timesNow = async () =>
+    new ReminderTimes(await means.readReminders(), means.client.serviceClock.now());
+  const readTimes = () => (reading ??= timesNow());
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
     if (options.steps !== undefined && !isInFlight(status))

@@ -10,7 +10,7 @@ export interface SentReminder {
   /** In ms, by the service's clock. */
   at: number;
   isForAll: boolean;
-  /** Returns true if it was for this signer only. Without signer IDs, the service may have been told the address. */
+  /** Returns true if it was for this signer only. Without signer IDs, the request may contain the address. */
   names: (signer: Signer) => boolean;
 }
 
@@ -19,12 +19,15 @@ export class ReminderTimes {
   /** By envelope, earliest first. */
   readonly #reminders = new Map<string, SentReminder[]>();
 
-  constructor(writes: readonly LoggedWrite[]) {
+  /** `now`: the service's time, in ms. Reminders that were sent later, by a wrong clock, don't count. */
+  constructor(writes: readonly LoggedWrite[], now: number) {
     for (const write of writes) {
       const { state, intent } = write;
       const [id] = intent.envelopeIds;
       if (id === undefined || intent.action !== 'remind' || state === 'refused') continue;
-      this.#reminders.set(id, [...(this.#reminders.get(id) ?? []), reminderOf(id, write)]);
+      const at = remindedAt(write, now);
+      if (at === undefined) continue;
+      this.#reminders.set(id, [...(this.#reminders.get(id) ?? []), reminderOf(id, write, at)]);
     }
     for (const list of this.#reminders.values()) list.sort((one, other) => one.at - other.at);
   }
@@ -41,11 +44,10 @@ export class ReminderTimes {
 }
 
 /** The log contains neither addresses nor IDs of signers, but keys. */
-function reminderOf(envelopeId: string, write: LoggedWrite): SentReminder {
-  const { key, baseUrl } = write.intent;
+function reminderOf(envelopeId: string, { intent: { key, baseUrl } }: LoggedWrite, at: number): SentReminder {
   const isFor = (signer: string | undefined) => key === remindKey(baseUrl, envelopeId, signer);
   return {
-    at: remindedAt(write),
+    at,
     isForAll: isFor(undefined),
     names: ({ id, email }) => (Boolean(id) && isFor(id ?? '')) || (Boolean(email) && isFor(email ?? '')),
   };

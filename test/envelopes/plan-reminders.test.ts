@@ -11,6 +11,7 @@ import { fakeClock } from '../support/clock.ts';
 import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const HOUR_MS = 3_600_000;
 const people = (idOf: (name: string) => string | null) =>
   ['ada', 'bo'].map((name) => ({ id: idOf(name), email: `${name}@b.c`, status: 'SENT' }));
@@ -31,8 +32,8 @@ afterEach(async () => {
 });
 
 /** Plans a reminder as a separate process. */
-async function plan(named?: string) {
-  const clock = fakeClock();
+async function plan(named?: string, time = NOW) {
+  const clock = fakeClock(time);
   const baseUrl = `${service.origin}/api/v1`;
   const serviceClock = new ServiceClock(clock);
   const gate = async () => gateFor(memoryOf(machine, clock), baseUrl, clock, () => serviceClock.now());
@@ -87,6 +88,24 @@ describe('a signer who was not reminded yet', () => {
     expect(rest.signers.map(({ email }) => email)).toEqual(['bo@b.c']);
     await rest.execute();
     expect(reminders()).toHaveLength(2);
+    await expect(plan()).rejects.toThrow('skip');
+  });
+});
+
+describe('after the clock was ahead once, without a time from the service', () => {
+  it.each([
+    ['by an hour', 1],
+    ['by a day', 24],
+    ['by years', 40_000],
+  ])('signers are reminded again: %s', async (_, hours) => {
+    await (await plan(undefined, NOW + hours * HOUR_MS)).execute();
+    await (await plan()).execute();
+    expect(reminders()).toHaveLength(2);
+    await expect(plan()).rejects.toThrow('skip');
+  });
+
+  it('a few minutes are no different clock', async () => {
+    await (await plan(undefined, NOW + 300_000)).execute();
     await expect(plan()).rejects.toThrow('skip');
   });
 });

@@ -78,7 +78,10 @@ export async function readSentReminders(
   account: string,
   { id: envelopeId, signers }: Envelope,
 ): Promise<EvidenceReminder[]> {
-  const times = new ReminderTimes(await readReminders(logFolder(stateFolder), account));
+  const times = new ReminderTimes(
+    await readReminders(logFolder(stateFolder), account),
+    Number.POSITIVE_INFINITY,
+  );
   return times.allOf(envelopeId).map(({ at, isForAll, names }) => {
     const { id, email } = signers?.find(names) ?? {};
     return { at: new Date(at).toISOString(), signer: isForAll ? null : (id ?? email ?? 'a signer') };

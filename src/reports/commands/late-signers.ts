@@ -22,7 +22,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
     isNamed(turn.signer, selection),
   );
   const { baseUrl } = await session.settings();
-  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''));
+  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
   const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
