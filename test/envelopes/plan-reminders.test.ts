@@ -104,7 +104,7 @@ describe('after the clock was ahead once, without a time from the service', () =
     await expect(plan()).rejects.toThrow('skip');
   });
 
-  it('a few minutes are no different clock', async () => {
+  it('a few minutes count as the same clock', async () => {
     await (await plan(undefined, NOW + 300_000)).execute();
     await expect(plan()).rejects.toThrow('skip');
   });
