@@ -6,9 +6,9 @@ import { lineProblem, textProblem } from '../../kernel/text/control-characters.t
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
-import { SIGNER_FIELDS } from './columns.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
+import { SIGNER_FIELDS } from './signer-fields.ts';
 
 /** A valid row. */
 export interface BulkRow {
