@@ -29,7 +29,7 @@ export function showFindings(found: FileReport, terminal: CommandTerminal): void
   }
   if (problems.count === 0) return;
   throw new UsageError(
-    `${counted(problems.different, 'problem')} in ${name} (${counted(rows, 'row')}). Nothing was sent.`,
+    `${counted(problems.different, 'problem')} in ${name}${rows > 0 ? ` (${counted(rows, 'row')})` : ''}. Nothing was sent.`,
     {
       hint: `Fix ${problems.different === 1 ? 'it' : 'them'} and run the same command again.`,
       // For people, the table shows them.
@@ -47,14 +47,18 @@ function partsFor(found: FileReport): string[] {
   const hasWarnings = warnings.count > 0;
   const forProblems = room - ERROR_LINES - (hasWarnings ? FEW_WARNINGS + 1 : 0);
   const forWarnings = hasProblems ? FEW_WARNINGS : Math.min(room, MAX_WARNINGS);
-  const isWhole = errRows() === Number.POSITIVE_INFINITY;
   return [
     ...(hasProblems ? [table(problems, found, forProblems)] : []),
     ...(hasWarnings
-      ? [`Warnings\n${table(warnings, found, isWhole ? Number.POSITIVE_INFINITY : forWarnings - 1)}`]
+      ? [`Warnings\n${table(warnings, found, isWhole() ? Number.POSITIVE_INFINITY : forWarnings - 1)}`]
       : []),
     ...(notes.length > 0 ? [notes.join('')] : []),
   ];
+}
+
+/** Returns true if everything is shown, because stderr is not a terminal. */
+function isWhole(): boolean {
+  return errRows() === Number.POSITIVE_INFINITY;
 }
 
 function notesAbout({ problems, unnamed, columns, nameExample }: FileReport): string[] {
@@ -87,7 +91,7 @@ const MAX_RANGES = 5;
 function table(findings: Findings, report: FileReport, room: number): string {
   const groups = findings.groups();
   const dropped = findings.dropped > 0 ? `… and ${grouped(findings.dropped)} more.\n` : '';
-  if (room === Number.POSITIVE_INFINITY) return `${lines(groups, report, room).join('')}${dropped}`;
+  if (isWhole()) return `${lines(groups, report, room).join('')}${dropped}`;
   const all = lines(groups.slice(0, room), report, MAX_RANGES);
   if (groups.length <= room && heightOf(all) <= room) return all.join('');
   const folded = foldSimilar(groups);
@@ -127,7 +131,8 @@ function lines(
   const indent = lineWidth + cellWidth + 2 * GAP.length;
   const width = Math.max(20, errColumns() - indent);
   return all.map(([line, cell, text]) => {
-    const texts = wrapped(text, width).join(`\n${' '.repeat(indent)}`);
+    // A pipe may get a hundred thousand.
+    const texts = isWhole() ? text : wrapped(text, width).join(`\n${' '.repeat(indent)}`);
     return `${line.padStart(lineWidth)}${GAP}${padded(cell, cellWidth)}${GAP}${texts}\n`;
   });
 }
