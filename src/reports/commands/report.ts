@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { booleanFlag, fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
@@ -9,6 +10,7 @@ import { writeList } from '../../output/print-list.ts';
 import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
 import { type Month, readReport } from './read-report.ts';
+import { attentionItems, writeAttention } from './report-attention.ts';
 import { reportPage } from './report-page.ts';
 import { figuresList, renderReport } from './report-text.ts';
 
@@ -46,6 +48,7 @@ export default class Report extends EsignCommand {
     '<%= config.bin %> report --by template --since 365d',
     '<%= config.bin %> report --run last',
     '<%= config.bin %> report --by meta.department --csv',
+    '<%= config.bin %> report --attention --exit-code',
   ];
   static override flags = {
     ...selectionFlags,
@@ -59,6 +62,10 @@ export default class Report extends EsignCommand {
       helpValue: 'template|role|month|week|run|meta.KEY',
     }),
     html: textFlag('FILE', 'also write an HTML page to this file'),
+    attention: booleanFlag('print only what needs attention, and nothing if nothing does', {
+      exclusive: ['month', 'since', 'older-than', 'by', 'html'],
+    }),
+    'exit-code': booleanFlag('exit with code 10 if something needs attention', { dependsOn: ['attention'] }),
     csv: Flags.boolean({ ...formatFlags.csv, exclusive: ['json'] }),
     fields: fieldsFlag('name,sent,completionRate'),
   };
@@ -73,6 +80,11 @@ export default class Report extends EsignCommand {
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
     const { report, weeks, now } = await readReport({ selection, flags, by: flags.by }, context);
+    if (flags.attention) {
+      const items = attentionItems(report.attention);
+      if (flags['exit-code'] && items.length > 0) process.exitCode = EXIT.partial;
+      return writeAttention(items, flags, out);
+    }
     const content = { report, weeks, now, by: flags.by, account: await accountName(context) };
     if (flags.html !== undefined) {
       const page = terminal.redactor.redact(await reportPage(content));
