@@ -3,7 +3,6 @@ import { grouped } from '../../kernel/duration.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
-import type { PlannedCall } from './mcp-plans.ts';
 
 /** What the client asks its user before a call is carried out. `state` identifies the call when the client repeats it with the answer. */
 export class UserQuestion {
@@ -40,11 +39,17 @@ const MAX_PEOPLE = 50;
 const MAX_WIDTH = 200;
 const MAX_MESSAGE_WIDTH = 1_000;
 
-/** Returns the question with the account, the subject, and each person, one a line. The texts of others can't add lines or hide any. */
-export async function questionText({ question, would }: PlannedCall, context: Context): Promise<string> {
+/**
+ * Returns the question with the account, the subject, each person, and the warnings, one a line. The texts of others can't add lines or
+ * hide any.
+ */
+export async function questionText(
+  { what, envelopeId, subject, message, people }: QuestionFacts,
+  warnings: readonly string[],
+  context: Context,
+): Promise<string> {
   const { redactor } = context.terminal;
   const shown = (text: string, width = MAX_WIDTH) => truncate(safeLine(redactor.redact(text)), width);
-  const { what, envelopeId, subject, message, people } = question;
   const more = people.length - MAX_PEOPLE;
   const lines = [
     shown(await questionAbout(what, context)),
@@ -55,7 +60,7 @@ export async function questionText({ question, would }: PlannedCall, context: Co
     'People:',
     ...people.slice(0, MAX_PEOPLE).map((person) => `- ${shown(personText(person))}`),
     ...(more > 0 ? [`- and ${grouped(more)} more`] : []),
-    ...would.warnings.map((text) => `Note: ${shown(text)}`),
+    ...warnings.map((text) => `Note: ${shown(text)}`),
   ];
   return lines.join('\n');
 }

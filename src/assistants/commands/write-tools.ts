@@ -176,8 +176,10 @@ function writeTool<F extends Values, More extends z.ZodRawShape>(
         hint: THEN_ASKED,
       });
     const { planned, act } = await prepare(flags, more, rest);
-    if (planned.skip !== undefined) throw planned.skip;
-    return new UserQuestion(await questionText(planned, context), questions.issue(key, act));
+    const { question, would, skip } = planned;
+    if (skip !== undefined) throw skip;
+    const text = await questionText(question, would.warnings, context);
+    return new UserQuestion(text, questions.issue(key, act));
   };
   return tool({
     ...facts,
