@@ -93,11 +93,14 @@ describe('a client that can ask its user', () => {
     await assistant.end();
   });
 
-  it('stops without doing anything if it closes stdin before the user answers', async () => {
+  it.each([
+    ['before the user answers', 1],
+    ['before the user is asked', 0],
+  ])('stops without doing anything if it closes stdin %s', async (_, asked) => {
     const assistant = await connect();
     const before = await emails();
     const called = assistant.call('create', create);
-    await eventually(() => expect(assistant.questions).toHaveLength(1));
+    if (asked > 0) await eventually(() => expect(assistant.questions).toHaveLength(asked));
     expect(await assistant.end()).toBe(0);
     expect([(await called).isError, await emails()]).toEqual([true, before]);
   });

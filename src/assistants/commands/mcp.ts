@@ -72,6 +72,8 @@ class DrainingStdio implements Transport {
   readonly #pending = new Set<string | number>();
   /** The requests to the client that it hasn't answered: questions for its user. */
   readonly #questions = new Set<string | number>();
+  /** Whether the client has closed stdin, so that it answers nothing anymore. */
+  #isGone = false;
   #answered: (() => void) | undefined;
 
   async start(): Promise<void> {
@@ -88,6 +90,7 @@ class DrainingStdio implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#inner.send(message);
     if ('method' in message && 'id' in message) this.#questions.add(message.id);
+    if (this.#isGone) this.#refuseQuestions();
     if ('method' in message || message.id === undefined) return;
     this.#pending.delete(message.id);
     this.#answered?.();
@@ -104,6 +107,7 @@ class DrainingStdio implements Transport {
     // By then, the last line has been read.
     while (this.#input.readableLength > 0 || this.#input.writableLength > 0) await setImmediate();
     await setImmediate();
+    this.#isGone = true;
     this.#refuseQuestions();
     while (this.#pending.size > 0)
       await new Promise<void>((resolve) => {
