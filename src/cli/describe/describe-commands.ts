@@ -122,9 +122,15 @@ const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
     envelopes:download envelopes:evidence listen`),
   [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
     envelopes:watch documents:download documents:link bulk:create bulk:export
-    bulk:resume events:drill events:replay listen`),
+    bulk:resume events:drill events:replay listen report`),
   [EXIT.unexpectedStatus]: ['envelopes:watch'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'sandbox:mails'],
+};
+
+/** The exit codes that mean something else in one command. */
+const OWN_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  report: { [EXIT.partial]: 'with --exit-code: something needs attention' },
+  'sandbox:exec': { '*': "any other code: the command's exit code" },
 };
 
 /** Returns the exit codes of a command, with their meanings. */
@@ -138,5 +144,5 @@ export function exitsOf(id: string): Record<string, string> {
   const cut = isCut ? [EXIT.partial] : [];
   const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : SERVICE_CODES), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
-  return id === 'sandbox:exec' ? { ...meanings, '*': "any other code: the command's exit code" } : meanings;
+  return { ...meanings, ...OWN_MEANINGS[id] };
 }

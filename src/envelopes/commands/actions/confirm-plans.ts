@@ -69,7 +69,7 @@ export function planWithoutAsking(plan: Plan, yes: boolean, { terminal }: Contex
 }
 
 /** Returns `Send 3 envelopes to 5 people`. */
-function whatIsDone({ name }: EnvelopeAction, planned: readonly ExecutablePlan[]): string {
+export function whatIsDone({ name }: EnvelopeAction, planned: readonly ExecutablePlan[]): string {
   const envelopes = counted(planned.length, 'envelope');
   const people = peopleAt(planned.flatMap(({ signers }) => signers.map(({ email }) => email)));
   return {

@@ -86,7 +86,7 @@ export async function replaceEnvelope(
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was created, canceled, or sent';
     await requireConfirmation(
-      await questionAbout(whatIsDone(plan), context),
+      await questionAbout(whatIsReplaced(plan), context),
       { yes: false, otherwise },
       context,
     );
@@ -166,7 +166,8 @@ export function writesOf({ old, wanted, made, steps }: ReplacementPlan): Planned
   ];
 }
 
-function whatIsDone({ old, wanted, steps }: ReplacementPlan): string {
+/** Returns `Replace env_1 and email 2 people`. */
+export function whatIsReplaced({ old, wanted, steps }: ReplacementPlan): string {
   if (steps.includes('send'))
     return `Replace ${old.id} and email ${peopleAt(wanted.signers.map(({ email }) => email))}`;
   return steps.includes('cancel') ? `Cancel ${old.id}` : 'Create the draft';
