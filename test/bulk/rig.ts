@@ -229,7 +229,6 @@ interface Begun {
 export interface RowOptions {
   /** The rows have request IDs in the file. */
   requestIds?: boolean | undefined;
-
 }
 
 /** A row of a list: the same one in every run. */

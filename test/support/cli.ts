@@ -119,7 +119,13 @@ export class Home {
     if (this.#needsProcess(words, options)) return finish(this.#spawn(words, options), options.input);
     const env = { ...this.env, ...options.env };
     const cwd = options.cwd ?? this.folder;
-    return runInProcess({ argv: words, env, cwd, input: options.input, hasOwnClock: hasOwnClock(words, options) });
+    return runInProcess({
+      argv: words,
+      env,
+      cwd,
+      input: options.input,
+      hasOwnClock: hasOwnClock(words, options),
+    });
   }
 
   /** Runs a line of bash in which `esign` is the binary under test, as a script would. */

@@ -7,7 +7,6 @@ const LONG_MS = 1_500;
 /**
  * Returns the clock of one command. A long wait ends at once and advances only this clock; the sandbox and other commands keep the real
  * time. Short waits are real, because something else may happen meanwhile.
- * @returns {import('../../src/kernel/clock.ts').Clock}
  */
 export function ownClock() {
   let ahead = 0;
