@@ -26,6 +26,8 @@ export class RunHost implements RequestHost {
   readonly #session: BulkSession;
   readonly #rowsById = new Map<string, number>();
   readonly #drafts = new Map<string, number>();
+  /** True once only the records of this machine decide. */
+  #isAlone = false;
 
   constructor(session: BulkSession) {
     const { run, options } = session;
@@ -95,6 +97,8 @@ export class RunHost implements RequestHost {
   }
 
   async reserved(row: number, { id }: EnvelopeFacts, isOwn: boolean): Promise<void> {
+    // An older draft takes the place of the one that this run created.
+    this.#forgetDraft(row);
     await this.#session.run.note({ type: 'reserved', row, id, taken: isOwn ? undefined : true });
     this.#drafts.set(id, row);
   }
@@ -137,9 +141,16 @@ export class RunHost implements RequestHost {
   }
 
   async decideAlone(row: number): Promise<string> {
-    const { run } = this.#session;
+    const { run, options } = this.#session;
     const draft = this.draftOf(row) ?? '';
-    if (!run.resumed && !this.hasLostResponse) return draft;
+    if (!run.resumed && !this.hasLostResponse) {
+      if (!this.#isAlone)
+        options.observer.notice(
+          'The service does not return the metadata of envelopes, so only this machine knows what was sent. Elsewhere, the same list would be sent again.',
+        );
+      this.#isAlone = true;
+      return draft;
+    }
     throw new StoppedError(
       'UNKNOWN_OUTCOME',
       `The service does not return the metadata that this run stored with ${draft}.`,

@@ -82,9 +82,10 @@ async function lookForRows(session: BulkSession, host: RunHost, notBefore: numbe
   const at = client.clock.now();
   const remembered = rememberedOfRun(run.state);
   const { signal } = session;
-  const { found } = await session.request(() => findRequests(client, wanted, { remembered, signal }), {
-    reads: true,
-  });
+  const search = () => findRequests(client, wanted, { remembered, signal });
+  const { found, missing } = await session.request(search, { reads: true });
+  // The service doesn't know these drafts, so others are created.
+  for (const [row, [draft = '']] of remembered) if (missing.includes(draft)) host.released(row);
   observer.waits?.(undefined);
   return { at, found, notBefore };
 }

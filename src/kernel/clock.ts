@@ -21,6 +21,19 @@ export const systemClock: Clock = {
   },
 };
 
+/** The property of its process object in which tests give a command another clock. It has no name that a user or a script could set. */
+const TEST_CLOCK = Symbol.for('esign-cli.test-clock');
+
+/** Returns the clock of a command: the system's, except in tests. */
+export function clockOfCommand(): Clock {
+  const given: unknown = Reflect.get(process, TEST_CLOCK);
+  return isClock(given) ? given : systemClock;
+}
+
+function isClock(value: unknown): value is Clock {
+  return typeof value === 'object' && value !== null && 'now' in value && 'sleep' in value;
+}
+
 function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -7,7 +7,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { nameOf } from '../kernel/text/person.ts';
-import { isVoid, listsSigners } from '../kernel/vocabulary.ts';
+import { hasEnded, isVoid, listsSigners } from '../kernel/vocabulary.ts';
 import { hasSameContent } from './identity.ts';
 import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
 import type { WantedRequest, WantedRequests } from './wanted-requests.ts';
@@ -30,6 +30,8 @@ export interface FoundEnvelope {
   replaced: string | undefined;
   /** Other drafts with the same request ID. */
   drafts: readonly string[];
+  /** Other envelopes with the same request ID that emailed their signers, and that may still be signed. */
+  sent: readonly EnvelopeFacts[];
 }
 
 /** What a look found. */
@@ -89,6 +91,8 @@ class Finder {
   /** The envelopes that replace others, by the ID of the replaced one. */
   readonly #replacements = new Map<string, EnvelopeFacts>();
   readonly #seen = new Set<string>();
+  /** The envelopes with the request ID of a request. Others only have its content. */
+  readonly #named = new Set<string>();
 
   constructor(client: Client, wanted: WantedRequests, signal: AbortSignal | undefined) {
     this.#client = client;
@@ -119,7 +123,10 @@ class Finder {
     if (old !== undefined && !isVoid(envelope)) this.#addReplacement(old, factsOf(envelope));
     if (isVoid(envelope)) return;
     const named = this.#wanted.ofRequestId(envelope);
-    if (named !== undefined) this.#take(named, envelope);
+    if (named !== undefined) {
+      this.#named.add(envelope.id);
+      this.#take(named, envelope);
+    }
     // A draft of someone else's request is not sent for this one.
     else if (envelope.status !== 'DRAFT')
       for (const number of this.#wanted.ofContent(envelope)) this.#take(number, envelope);
@@ -150,7 +157,10 @@ class Finder {
     const isKept = known !== undefined && byPrecedence(known.envelope, facts) < 0;
     const other = isKept ? facts : known?.envelope;
     const drafts = [...(known?.drafts ?? []), ...(other?.status === 'DRAFT' ? [other.id] : [])];
-    if (isKept) this.#found.set(number, { ...known, drafts });
+    const isSecond = [known?.envelope.id ?? '', facts.id].every((id) => this.#named.has(id));
+    const isOpen = other !== undefined && other.status !== 'DRAFT' && !hasEnded(other);
+    const sent = [...(known?.sent ?? []), ...(isSecond && isOpen ? [other] : [])];
+    if (isKept) this.#found.set(number, { ...known, drafts, sent });
     else
       this.#found.set(number, {
         request,
@@ -161,6 +171,7 @@ class Finder {
           request.identity === 'given' && !hasContentOf(envelope, request) ? usedFor(envelope) : undefined,
         replaced: undefined,
         drafts,
+        sent,
       });
   }
 

@@ -84,6 +84,7 @@ function takeFound(
 async function takeSent(host: RequestHost, number: number, one: FoundEnvelope): Promise<void> {
   const { request, envelope, changed, replaced } = one;
   await tidy(host, number, one.drafts, envelope);
+  for (const other of one.sent) await host.second(number, other, envelope);
   if (isOwn(host, number, one)) await host.finished(number, { kind: 'done', envelope });
   else if (request.identity === 'given' && hasEnded(envelope))
     await host.finished(number, { kind: 'failed', error: endedError(one), envelopeId: envelope.id });

@@ -8,7 +8,7 @@ import { noteEnvelope, noteTemplate } from '../cli/completion/recent.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
 import type { Bucket } from '../documents/bucket/bucket.ts';
 import type { BucketExchange } from '../documents/bucket/requests.ts';
-import { type Clock, systemClock } from '../kernel/clock.ts';
+import { type Clock, clockOfCommand } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
@@ -40,7 +40,7 @@ const MIN_COUNTDOWN_MS = 1_000;
 
 /** The account with which a command works: its settings, client, bucket, and index. Each is created on first use. */
 export class Session {
-  readonly clock: Clock = systemClock;
+  readonly clock: Clock = clockOfCommand();
   readonly version: string;
   /** The arguments after `esign`. */
   readonly words: readonly string[];

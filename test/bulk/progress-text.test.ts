@@ -3,6 +3,7 @@ import { progressText } from '../../src/bulk/commands/run/bulk-progress.ts';
 
 const progress = {
   total: 1_200,
+  drafts: undefined,
   done: 600,
   failed: 2,
   finishedNow: 602,
@@ -18,6 +19,8 @@ it.each([
   // The rate limit takes longer than the requests themselves.
   [{ failed: 0, rateLimitMs: 900_000 }, '600 of 1,200 sent, 30 a second, 15 minutes left'],
   [{ sends: false, finishedNow: 0, failed: 0 }, '600 of 1,200 created'],
+  // Nobody is emailed before the last draft.
+  [{ drafts: 40, done: 0, failed: 0, finishedNow: 0 }, '40 of 1,200 drafts created'],
   [{ searching: 'looking for drafts' }, '600 of 1,200 sent, 2 failed, looking for drafts'],
   // A narrow terminal cuts off the reason, not the time.
   [

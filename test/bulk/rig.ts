@@ -4,15 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
-import { NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
-import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
+import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
+import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { wantedRow } from '../../src/bulk/wanted-row.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
+import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { findRequests } from '../../src/once/look.ts';
+import type { Look } from '../../src/once/process-requests.ts';
+import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import { clientFor } from '../support/client.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { gateFor, memoryOf } from '../support/recording.ts';
@@ -25,6 +29,7 @@ export interface Stored {
   createdAt: string;
   sentAt: string | null;
   metadata: Record<string, unknown>;
+  signers: { email: string; name: string }[];
   /** The list shows it from this time (ms). */
   listedFrom: number;
 }
@@ -50,10 +55,18 @@ export interface Behavior {
   lagMs?: number;
 }
 
+/** What a run did, in the order in which the service processed it. */
+export interface Step {
+  what: 'create' | 'list' | 'send' | 'cancel';
+  at: number;
+}
+
 /** A service that records its envelopes and how often each was emailed. */
 class Service {
   readonly stored: Stored[] = [];
+  /** How often each address was asked to sign. */
   readonly mails = new Map<string, number>();
+  readonly steps: Step[] = [];
   readonly counts = { creates: 0, sends: 0, lists: 0, looks: 0, cancels: 0, gets: 0 };
   behavior: Behavior = {};
   readonly clock: FakeClock = fakeClock();
@@ -74,6 +87,7 @@ class Service {
       status: 'DRAFT',
       createdAt: new Date(this.clock.now()).toISOString(),
       sentAt: null,
+      signers: [],
       listedFrom: 0,
       ...facts,
     };
@@ -85,14 +99,23 @@ class Service {
   mail(stored: Stored): void {
     stored.status = 'SENT';
     stored.sentAt = new Date(this.clock.now()).toISOString();
-    const row = String(stored.metadata.esignRow ?? stored.id);
-    this.mails.set(row, (this.mails.get(row) ?? 0) + 1);
+    const [{ email } = { email: stored.id }] = stored.signers;
+    this.mails.set(email, (this.mails.get(email) ?? 0) + 1);
   }
 
   statuses(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { status } of this.stored) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
+  }
+
+  /** The kinds of steps in their order, each once until another one follows. */
+  phases(): Step['what'][] {
+    return this.steps.map(({ what }) => what).filter((what, index, all) => what !== all[index - 1]);
+  }
+
+  #note(what: Step['what']): void {
+    this.steps.push({ what, at: this.clock.now() });
   }
 
   #answer(request: SeenRequest, response: ServerResponse): void {
@@ -116,12 +139,15 @@ class Service {
 
   #create(request: SeenRequest): Reply | undefined {
     const number = ++this.counts.creates;
+    this.#note('create');
     const fault = this.behavior.create?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     const body = parseJson(request.body);
     const metadata = isRecord(body) && isRecord(body.metadata) ? this.#kept(body.metadata) : {};
     const listedFrom = this.clock.now() + (this.behavior.lagMs ?? 0);
-    const stored = this.put({ metadata, listedFrom });
+    const signers = signersIn(body);
+    const templateId = isRecord(body) ? String(body.templateId) : '';
+    const stored = this.put({ metadata, signers, templateId, listedFrom });
     if (isRecord(body) && body.sendImmediately === true) this.mail(stored);
     return fault === 'lose' ? undefined : { status: 201, body: { data: stored } };
   }
@@ -134,6 +160,7 @@ class Service {
 
   #send(found: Stored): Reply | undefined {
     const number = ++this.counts.sends;
+    this.#note('send');
     const fault = this.behavior.send?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     if (found.status !== 'DRAFT') return failure(400, 'INVALID_STATE');
@@ -142,6 +169,7 @@ class Service {
   }
 
   #cancel(found: Stored): Reply | undefined {
+    this.#note('cancel');
     const fault = this.behavior.cancel?.(++this.counts.cancels);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     found.status = 'CANCELLED';
@@ -152,6 +180,7 @@ class Service {
     const fault = this.behavior.list?.(++this.counts.lists);
     if (fault !== undefined) return refusal(fault);
     const page = Number(request.query.get('page'));
+    this.#note('list');
     if (page === 1) this.counts.looks++;
     const listed = this.stored.filter(({ listedFrom }) => listedFrom <= this.clock.now()).reverse();
     const items = listed.slice((page - 1) * 100, page * 100);
@@ -165,6 +194,11 @@ class Service {
       body: { data, meta: { pagination: { page, pageSize: 100, total: listed.length, totalPages } } },
     };
   }
+}
+
+function signersIn(body: unknown): Stored['signers'] {
+  const signers = isRecord(body) && isList(body.signers) ? body.signers : [];
+  return signers.filter(isRecord).map(({ email, name }) => ({ email: String(email), name: String(name) }));
 }
 
 interface Reply {
@@ -187,10 +221,45 @@ export interface Worked {
   reported: RowResult[];
 }
 
+interface Begun {
+  run: OpenRun;
+  look: Look;
+}
+
+export interface RowOptions {
+  /** The rows have request IDs in the file. */
+  requestIds?: boolean | undefined;
+}
+
+/** A row of a list: the same one in every run. */
+export function rowOf(row: number, { requestIds = false }: RowOptions = {}): BulkRow {
+  const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
+  const content = contentOf(envelope);
+  return {
+    row,
+    line: row + 1,
+    requestId: requestIds ? `own-${row}` : requestIdByContent(content, envelope.signers),
+    identity: requestIds ? 'given' : 'content',
+    content,
+    cells: `cells-${row}`,
+    envelope,
+  };
+}
+
+/** The metadata and signers that an envelope of a row has. */
+export function envelopeOf(row: number, run?: string, options?: RowOptions) {
+  const { requestId, content, envelope } = rowOf(row, options);
+  const own = run === undefined ? {} : { esignRun: run, esignRow: String(row) };
+  return {
+    metadata: { ...own, esignRequestId: requestId, esignContent: content },
+    signers: envelope.signers,
+  };
+}
+
 /** Runs in the test's own folder. */
 export class Runs {
   readonly service = new Service();
-  readonly #begun = new Map<string, OpenRun>();
+  readonly #begun = new Map<string, Begun>();
   root = '';
   client: Client | undefined;
 
@@ -200,60 +269,53 @@ export class Runs {
   }
 
   async close(): Promise<void> {
-    for (const run of this.#begun.values()) await run.close();
+    for (const { run } of this.#begun.values()) await run.close();
     await this.service.server?.close();
     await rm(this.root, { recursive: true, force: true });
+  }
+
+  get connected(): Client {
+    if (this.client === undefined) throw new Error('not open');
+    return this.client;
   }
 
   /** A run of this many rows that has just begun, or that was killed after these entries. */
   async begin(
     rows: number,
     mode: Mode,
-    options: { entries?: RunEntry[]; requestIds?: boolean } = {},
+    { entries, ...options }: RowOptions & { entries?: RunEntry[] } = {},
   ): Promise<string> {
-    const draft = await draftRun(this.root, this.service.clock.now());
-    const wanted = new NewRows(true);
+    const { clock } = this.service;
+    const draft = await draftRun(this.root, clock.now());
+    const wanted = new WantedRequests();
     for (let row = 1; row <= rows; row++) {
-      const one = {
-        row,
-        line: row + 1,
-        content: `content-${row}`,
-        cells: `cells-${row}`,
-        ...(options.requestIds ? { requestId: `own-${row}` } : {}),
-        envelope: { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] },
-      };
-      wanted.add(one);
+      const one = rowOf(row, options);
+      wanted.add(row, wantedRow(one));
       await draft.add(one);
     }
-    if (this.client === undefined) throw new Error('not open');
     // As `bulk create` does before it asks for confirmation.
-    const found = await findIdentifiedRows(this.client, this.memory, wanted, new Map());
-    const known = groupKnownRows(found.values(), mode);
-    const run = await draft.start(
-      {
-        at: this.service.clock.now(),
-        file: 'rows.csv',
-        total: rows,
-        mode,
-        baseUrl: this.client.baseUrl,
-        profile: null,
-        ownRequestIds: options.requestIds ? rows : 0,
-        source: { format: 'csv', encoding: 'utf-8' },
-      },
-      knownEntries(known),
+    const at = clock.now();
+    const { found } = await findRequests(this.connected, wanted);
+    const known = groupKnownRows(
+      [...found].map(([row, one]) => ({ row, line: row + 1, found: one })),
+      [],
+      mode,
     );
-    for (const entry of options.entries ?? []) await run.note(entry);
+    const head = {
+      at,
+      file: 'rows.csv',
+      total: rows,
+      mode,
+      baseUrl: this.connected.baseUrl,
+      profile: null,
+      source: { format: 'csv' as const, encoding: 'utf-8' },
+    };
+    const run = await draft.start(head, knownEntries(known));
+    for (const entry of entries ?? []) await run.note(entry);
     // A run with entries was killed: the next process opens it.
-    if (options.entries === undefined) this.#begun.set(draft.id, run);
+    if (entries === undefined) this.#begun.set(draft.id, { run, look: { at, found, notBefore: 0 } });
     else await run.close();
     return draft.id;
-  }
-
-  /** The run that this process began, or that another process would open. */
-  async take(id: string): Promise<OpenRun> {
-    const run = this.#begun.get(id) ?? (await openRun(this.root, id));
-    this.#begun.delete(id);
-    return run;
   }
 
   /** The log on this machine. */
@@ -263,20 +325,28 @@ export class Runs {
 
   /** Works on a run in the process that began it. Later calls work like other processes. */
   async work(id: string, options: Partial<RunOptions> = {}): Promise<Worked> {
-    const run = await this.take(id);
+    const begun = this.#begun.get(id);
+    this.#begun.delete(id);
+    const run = begun?.run ?? (await openRun(this.root, id));
     const notices: string[] = [];
     const reported: RowResult[] = [];
-    if (this.client === undefined) throw new Error('not open');
+    const observer = {
+      row: (result: RowResult) => void reported.push(result),
+      notice: (text: string) => void notices.push(text),
+    };
     try {
-      const ending = await processRun(run, {
-        client: this.client,
-        memory: this.memory,
-        concurrency: 4,
-        signal: new AbortController().signal,
-        redact: (text) => text,
-        observer: { row: (result) => void reported.push(result), notice: (text) => void notices.push(text) },
-        ...options,
-      });
+      const ending = await processRun(
+        run,
+        {
+          client: this.connected,
+          concurrency: 4,
+          signal: new AbortController().signal,
+          redact: (text) => text,
+          observer,
+          ...options,
+        },
+        begun?.look,
+      );
       return { ending, results: await allResults(run), notices, reported };
     } finally {
       await run.close();

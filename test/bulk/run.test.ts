@@ -1,11 +1,14 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
-import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
+import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
 import { runStatusOf } from '../../src/bulk/run-list.ts';
 import { filesOf, readRun } from '../../src/bulk/runs.ts';
+import { wantedRow } from '../../src/bulk/wanted-row.ts';
+import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
+import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import { isPrivate } from '../support/private.ts';
-import { Runs } from './rig.ts';
+import { envelopeOf, Runs, rowOf } from './rig.ts';
 
 let runs: Runs;
 beforeEach(async () => {
@@ -14,29 +17,38 @@ beforeEach(async () => {
 });
 afterEach(() => runs.close());
 
-const once = (rows: number) => new Map(Array.from({ length: rows }, (_, index) => [String(index + 1), 1]));
-const marks = (run: string, row: number) => ({
-  esignRun: run,
-  esignRow: row,
-  esignRequestId: `${run}-${row}`,
-});
+const once = (rows: number) =>
+  new Map(Array.from({ length: rows }, (_, index) => [`s${index + 1}@example.com`, 1]));
+const nobody = new Map();
+const MINUTE = 60_000;
+/** A process on this machine has stopped, and has no request under way. */
+const stopped = (lost = false): RunEntry => ({ type: 'stopped', machine: identifyMachine(), lost });
+
+/** How long a run worked before it sent the first envelope, in ms. */
+function msUntilSent(since: number): number {
+  return (runs.service.steps.find(({ what }) => what === 'send')?.at ?? Number.NaN) - since;
+}
 
 describe('a run', () => {
-  it('creates a draft for each row, sends it, and reports it once', async () => {
+  it('creates all drafts, reads the list twice, two seconds apart, and then sends each draft once', async () => {
     const { service } = runs;
     const id = await runs.begin(30, 'two-step');
+    service.steps.length = 0;
     const { ending, results, reported } = await runs.work(id);
     expect(ending).toEqual({ kind: 'finished' });
-    expect(service.mails).toEqual(once(30));
-    expect([service.counts.creates, service.counts.sends, service.counts.looks]).toEqual([30, 30, 0]);
+    expect([service.mails, service.statuses()]).toEqual([once(30), { SENT: 30 }]);
+    expect(service.phases()).toEqual(['create', 'list', 'send']);
+    const reads = service.steps.filter(({ what }) => what === 'list').map(({ at }) => at);
+    const [first = 0, last = 0] = [reads[0], reads.at(-1)];
+    expect(last - first).toBeGreaterThanOrEqual(2_000);
+    expect([service.counts.creates, service.counts.sends, service.counts.gets]).toEqual([30, 30, 0]);
     expect(results.map(({ row, ok, status }) => [row, ok, status])).toEqual(
       Array.from({ length: 30 }, (_, index) => [index + 1, true, 'SENT']),
     );
     expect(reported.map(({ row }) => row).sort((a, b) => a - b)).toEqual(results.map(({ row }) => row));
-    expect(service.stored[0]?.metadata).toMatchObject({
-      esignRun: id,
-      esignRequestId: expect.stringContaining(id) as unknown,
-    });
+    expect(service.stored.find(({ signers }) => signers[0]?.email === 's7@example.com')?.metadata).toEqual(
+      envelopeOf(7, id).metadata,
+    );
   });
 
   it('leaves no addresses on disk when it is finished', async () => {
@@ -50,7 +62,7 @@ describe('a run', () => {
     expect(runs.service.statuses()).toEqual({ DRAFT: 3 });
   });
 
-  it('finds rows with lost responses in a single walk, and sends them', async () => {
+  it('creates drafts again whose responses are lost, and cancels the others once one was sent', async () => {
     const { service } = runs;
     service.behavior = {
       create: (n) => (n % 4 === 0 ? 'lose' : undefined),
@@ -59,11 +71,13 @@ describe('a run', () => {
     const { ending } = await runs.work(await runs.begin(80, 'two-step'));
     expect(ending).toEqual({ kind: 'finished' });
     expect(service.mails).toEqual(once(80));
-    expect(service.statuses()).toEqual({ SENT: 80 });
-    expect(service.counts.looks).toBeLessThan(6);
+    const { SENT, CANCELLED = 0, ...others } = service.statuses();
+    expect([SENT, CANCELLED > 10, others]).toEqual([80, true, {}]);
+    const first = (what: string) => service.steps.findIndex((step) => step.what === what);
+    expect(first('cancel')).toBeGreaterThan(first('send'));
   });
 
-  it('creates rows again whose envelopes are not found', async () => {
+  it('creates rows again that the service did not take', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
     const { ending } = await runs.work(await runs.begin(40, 'two-step'));
@@ -71,19 +85,53 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(40), { SENT: 40 }]);
   });
 
-  it('finds the draft of a lost response that the list shows late, and creates no second one', async () => {
+  it.each([700, 50_000])(
+    'sends nothing before a list that lags by %i ms shows every draft',
+    async (lagMs) => {
+      const { service } = runs;
+      service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs };
+      const began = service.clock.now();
+      const { ending } = await runs.work(await runs.begin(3, 'two-step'));
+      expect(ending).toEqual({ kind: 'finished' });
+      expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
+      expect(msUntilSent(began)).toBeGreaterThanOrEqual(lagMs + 2_000);
+    },
+  );
+
+  it('sends nothing if the list does not show its drafts, and can be resumed', async () => {
     const { service } = runs;
-    service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 50_000 };
-    const { ending } = await runs.work(await runs.begin(3, 'two-step'));
-    expect(ending).toEqual({ kind: 'finished' });
+    service.behavior = { lagMs: 5 * MINUTE };
+    const id = await runs.begin(3, 'two-step');
+    const { ending } = await runs.work(id);
+    expect(ending).toMatchObject({ kind: 'stopped', error: { code: 'UNKNOWN_OUTCOME' } });
+    expect(service.mails).toEqual(nobody);
+    service.clock.time += 5 * MINUTE;
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });
 
-  it('keeps a second envelope that has been sent, and reports it', async () => {
+  it('sends the draft that another machine created first, and cancels its own', async () => {
+    const { service } = runs;
+    const other = { ...envelopeOf(2), createdAt: new Date(service.clock.now() - 500).toISOString() };
+    service.behavior = { create: (n) => void (n === 1 && service.put(other)) };
+    const { results } = await runs.work(await runs.begin(3, 'two-step'));
+    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
+    expect(results[1]).toMatchObject({ ok: true, envelopeId: 'env_1' });
+  });
+
+  it('sends no row that another machine has sent meanwhile', async () => {
+    const { service } = runs;
+    service.behavior = { create: (n) => void (n === 3 && service.put({ ...envelopeOf(2), status: 'SENT' })) };
+    const { results } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
+    expect(results[1]).toMatchObject({ ok: true, status: 'EXISTING' });
+  });
+
+  it('reports a second envelope that has been sent, and keeps it', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', { entries: [] });
-    service.put({ metadata: marks(id, 2), status: 'IN_PROGRESS' });
-    service.put({ metadata: marks(id, 2), status: 'IN_PROGRESS' });
+    for (const createdAt of ['2026-01-02T03:04:00Z', '2026-01-02T03:04:04Z'])
+      service.put({ ...envelopeOf(2, id), status: 'IN_PROGRESS', createdAt });
     const { ending, reported } = await runs.work(id);
     expect([ending, service.counts.cancels]).toEqual([{ kind: 'finished' }, 0]);
     expect(reported.filter(({ ok }) => !ok)).toMatchObject([
@@ -112,30 +160,34 @@ describe('a run that stops', () => {
     ['QUOTA_EXCEEDED', 403],
     ['UNAUTHORIZED', 401],
     ['FORBIDDEN', 403],
-  ])('fails no row when it stops due to %s, and can be resumed', async (code, status) => {
+  ])('has emailed nobody when it stops due to %s, fails no row, and can be resumed', async (code, status) => {
     const { service } = runs;
-    service.behavior = { create: (n) => (n > 5 ? { status, code } : undefined) };
+    service.behavior = { create: (n) => (n > 19 ? { status, code } : undefined) };
     const id = await runs.begin(20, 'two-step');
     const { ending, results } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: { code } });
     expect(results.filter(({ error }) => error !== null)).toEqual([]);
     expect(await runStatusOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
+    expect(service.mails).toEqual(nobody);
     service.behavior = {};
+    const resumedAt = service.clock.now();
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
+    expect(msUntilSent(resumedAt)).toBeLessThan(5_000);
   });
 
-  it('leaves a consistent journal when a signal stops it', async () => {
+  it('has emailed nobody when a signal stops it before the last draft, and can be resumed', async () => {
     const { service } = runs;
     const controller = new AbortController();
     service.behavior = {
       create: (n) => {
-        if (n === 6) controller.abort();
+        if (n === 46) controller.abort();
         return undefined;
       },
     };
     const id = await runs.begin(50, 'two-step');
     expect((await runs.work(id, { signal: controller.signal })).ending).toEqual({ kind: 'interrupted' });
+    expect(service.mails).toEqual(nobody);
     service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
@@ -151,13 +203,26 @@ describe('a run that was killed', () => {
   });
 
   it.each([
+    ['a minute', 'was killed', [], MINUTE],
+    ['a minute', 'stopped after a lost response', [stopped(true)], MINUTE],
+    ['a minute', 'stopped on another machine', [{ ...stopped(), machine: 'other' }], MINUTE],
+    ['two seconds', 'stopped', [stopped()], 2_000],
+  ])('sends nothing for %s after the start if it %s', async (_, _why, entries: RunEntry[], ms) => {
+    const id = await runs.begin(3, 'two-step', { entries });
+    const began = runs.service.clock.now();
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect(Math.floor(msUntilSent(began) / 1_000)).toBe(ms / 1_000);
+    expect(runs.service.mails).toEqual(once(3));
+  });
+
+  it.each([
     ['as listed', {}],
     ['in a list without metadata', { summary: true }],
   ])('finds and sends a draft if it was killed after creating it, %s', async (_, behavior) => {
     const { service } = runs;
     service.behavior = behavior;
     const id = await runs.begin(3, 'two-step', { entries: [] });
-    service.put({ metadata: marks(id, 2) });
+    service.put(envelopeOf(2, id));
     service.put({ metadata: { other: 1 } });
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.counts.creates, service.mails]).toEqual([2, once(3)]);
@@ -167,94 +232,105 @@ describe('a run that was killed', () => {
   it('finds a draft whose metadata the list leaves out, although it shows that of others', async () => {
     const { service } = runs;
     service.behavior = { empty: ['env_1', 'env_2'] };
-    const entries: RunEntry[] = [{ type: 'created', row: 1, id: 'env_1' }];
-    const id = await runs.begin(2, 'two-step', { entries });
-    const createdAt = new Date(service.clock.now() - 3_600_000).toISOString();
-    service.put({ metadata: marks(id, 1), createdAt });
-    service.put({ metadata: marks(id, 2), createdAt });
-    service.put({ metadata: marks('run_other', 1), createdAt });
+    const id = await runs.begin(2, 'two-step', { entries: [{ type: 'reserved', row: 1, id: 'env_1' }] });
+    const createdAt = new Date(service.clock.now() - MINUTE).toISOString();
+    service.put({ ...envelopeOf(1, id), createdAt });
+    service.put({ ...envelopeOf(2, id), createdAt });
+    service.put({ ...envelopeOf(9, 'run_other'), createdAt });
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect(service.mails).toEqual(once(2));
-    expect(service.statuses()).toEqual({ SENT: 2, DRAFT: 1, CANCELLED: 1 });
+    expect([service.counts.creates, service.mails]).toEqual([0, once(2)]);
+    expect(service.statuses()).toEqual({ SENT: 2, DRAFT: 1 });
   });
 
-  it('stops without creating a row again if the service does not keep metadata', async () => {
+  it.each([
+    ['ignores them', { metadata: envelopeOf(1).metadata }],
+    ['does not send drafts of others', { ...envelopeOf(1), metadata: { esignContent: rowOf(1).content } }],
+  ])('%s if only a part of their markers is that of a row', async (_, facts) => {
     const { service } = runs;
-    service.behavior = { forgets: true, create: (number) => (number === 2 ? 'lose' : undefined) };
-    const id = await runs.begin(3, 'two-step');
-    const { ending } = await runs.work(id);
-    expect(ending.kind === 'stopped' && ending.error.message).toMatch(/does not return the metadata/);
-    expect(service.counts.creates).toBe(3);
+    service.put({
+      ...facts,
+      signers: [{ email: 'eve@example.com', name: 'Eve' }],
+      metadata: { ...facts.metadata, esignRequestId: 'eve' },
+    });
+    await runs.work(await runs.begin(1, 'two-step'));
+    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, DRAFT: 1 }]);
   });
 
-  it('sends one of two drafts if the list showed the first one late', async () => {
+  it('sends the older of two drafts of a row, and then cancels the other', async () => {
     const { service } = runs;
-    const id = await runs.begin(1, 'two-step', { entries: [] });
-    service.put({ metadata: marks(id, 1), listedFrom: service.clock.now() + 1_000 });
+    const id = await runs.begin(1, 'two-step', { entries: [{ type: 'reserved', row: 1, id: 'env_1' }] });
+    service.put({ ...envelopeOf(1, id), createdAt: '2026-01-02T03:04:04Z' });
+    service.put({ ...envelopeOf(1, id), createdAt: '2026-01-02T03:04:03Z' });
+    service.steps.length = 0;
     await runs.work(id);
-    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
+    expect(service.stored.map(({ status }) => status)).toEqual(['CANCELLED', 'SENT']);
+    expect([service.mails, service.phases()]).toEqual([once(1), ['list', 'send', 'cancel']]);
   });
 
-  it('does not send a draft that it created before the list had been searched', async () => {
+  it('sends no draft if the list shows within a minute that another one was sent', async () => {
     const { service } = runs;
-    const entries: RunEntry[] = [{ type: 'created', row: 1, id: 'env_2', unchecked: true }];
-    const id = await runs.begin(1, 'two-step', { entries });
-    // The list shows neither yet.
-    const listedFrom = service.clock.now() + 30_000;
-    service.put({ metadata: marks(id, 1), status: 'SENT', listedFrom });
-    service.put({ metadata: marks(id, 1), listedFrom });
-    await runs.work(id);
-    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
-  });
-
-  it('does not search again for the envelope of a row whose draft it has chosen', async () => {
-    const { service } = runs;
-    const entries: RunEntry[] = [{ type: 'created', row: 1, id: 'env_1', unchecked: true }];
-    const id = await runs.begin(1, 'two-step', { entries });
-    const draft = service.put({ metadata: marks(id, 1) });
-    service.behavior = { send: () => ({ status: 401, code: 'UNAUTHORIZED' }) };
-    expect((await runs.work(id)).notices).toEqual([expect.stringContaining('Waiting a minute')]);
-    service.behavior = {};
-    // Even if another copy of the list doesn't show it yet.
-    draft.listedFrom = service.clock.now() + 1_000;
-    expect((await runs.work(id)).notices).toEqual([]);
-    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1 }]);
-  });
-
-  it('sends one draft and cancels the other if a row has two', async () => {
-    const { service } = runs;
-    const id = await runs.begin(1, 'two-step', { entries: [] });
-    service.put({ metadata: marks(id, 1) });
-    service.put({ metadata: marks(id, 1) });
+    const id = await runs.begin(1, 'two-step', { entries: [{ type: 'reserved', row: 1, id: 'env_1' }] });
+    service.put(envelopeOf(1, id));
+    service.put({ ...envelopeOf(1, id), status: 'SENT', listedFrom: service.clock.now() + 50_000 });
     await runs.work(id);
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
   it('sends the row if it was killed between create and send, whether or not the row was sent', async () => {
     const { service } = runs;
-    const id = await runs.begin(2, 'two-step', {
-      entries: [
-        { type: 'created', row: 1, id: 'env_1' },
-        { type: 'created', row: 2, id: 'env_2' },
-      ],
-    });
-    service.put({ metadata: marks(id, 1) });
-    service.put({ metadata: marks(id, 2), status: 'SENT' });
+    const entries: RunEntry[] = [
+      { type: 'reserved', row: 1, id: 'env_1' },
+      { type: 'reserved', row: 2, id: 'env_2' },
+    ];
+    const id = await runs.begin(2, 'two-step', { entries });
+    service.put(envelopeOf(1, id));
+    service.put({ ...envelopeOf(2, id), status: 'SENT' });
     const { results } = await runs.work(id);
     expect([service.counts.creates, service.mails]).toEqual([0, once(2)]);
     expect(results.every(({ ok, status }) => ok && status === 'SENT')).toBe(true);
   });
 
-  it('fails a row whose draft somebody canceled, or creates it again if it was not recorded', async () => {
+  it('fails a row whose draft somebody canceled, and creates it if that draft was not recorded', async () => {
     const { service } = runs;
-    const id = await runs.begin(2, 'two-step', {
-      entries: [{ type: 'created', row: 2, id: 'env_2' }],
-    });
-    service.put({ metadata: marks(id, 1), status: 'CANCELLED' });
-    service.put({ metadata: marks(id, 2), status: 'CANCELLED' });
+    const id = await runs.begin(2, 'two-step', { entries: [{ type: 'reserved', row: 2, id: 'env_2' }] });
+    service.put({ ...envelopeOf(1, id), status: 'CANCELLED' });
+    service.put({ ...envelopeOf(2, id), status: 'CANCELLED' });
     const { results } = await runs.work(id);
     expect(service.mails).toEqual(once(1));
     expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  it('creates a row again whose recorded draft the service does not know', async () => {
+    const { service } = runs;
+    const id = await runs.begin(2, 'two-step', { entries: [{ type: 'reserved', row: 2, id: 'env_9' }] });
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(2), { SENT: 2 }]);
+  });
+});
+
+describe('a service that does not keep metadata', () => {
+  beforeEach(() => {
+    runs.service.behavior = { forgets: true };
+  });
+
+  it('gets each row once from a new run, which says that only this machine knows', async () => {
+    const { ending, notices } = await runs.work(await runs.begin(3, 'two-step'));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect([runs.service.mails, runs.service.statuses()]).toEqual([once(3), { SENT: 3 }]);
+    expect(notices).toEqual([expect.stringContaining('only this machine knows')]);
+  });
+
+  it.each([
+    ['a response was lost', undefined, { create: (n: number) => (n === 2 ? 'lose' : undefined) }],
+    ['it was killed', [], {}],
+    ['it stopped', [stopped()], {}],
+  ] as const)('is sent nothing by a run if %s', async (_, entries, behavior) => {
+    const { service } = runs;
+    service.behavior = { ...service.behavior, ...behavior };
+    const id = await runs.begin(3, 'two-step', entries === undefined ? {} : { entries: [...entries] });
+    const { ending } = await runs.work(id);
+    expect(ending).toMatchObject({ kind: 'stopped', error: { code: 'UNKNOWN_OUTCOME' } });
+    expect(service.mails).toEqual(nobody);
   });
 });
 
@@ -264,7 +340,7 @@ describe('the files of a run', () => {
     const { journal, plan } = filesOf(runs.root, id);
     const text = await readFile(journal, 'utf8');
     for (const changed of [
-      text.replace('"version":1', '"version":2'),
+      text.replace('"version":2', '"version":3'),
       text.replace('"rows.csv"', '"rows.txt"'),
     ]) {
       await writeFile(journal, changed);
@@ -275,67 +351,47 @@ describe('the files of a run', () => {
     await writeFile(plan, (await readFile(plan, 'utf8')).replace('s2@', 'x2@'));
     const { ending } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
-    expect(runs.service.mails.get('2')).toBeUndefined();
+    expect(runs.service.mails.get('s2@example.com')).toBeUndefined();
     await rm(plan);
     expect((await runs.work(id)).ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
   });
 });
 
-describe('drafts of an unfinished run', () => {
-  it('are left to that run, because a new one would send them without searching for their envelopes', async () => {
-    const { service } = runs;
-    const entries: RunEntry[] = [
-      { type: 'resumed', at: service.clock.now() },
-      { type: 'created', row: 1, id: 'env_2' },
-    ];
-    await runs.begin(1, 'two-step', { entries });
-    service.put({ metadata: {} });
-    service.put({ metadata: {} });
-    expect((await earlierRows(1)).get(1)).toMatchObject({ kind: 'unfinished', id: 'env_2' });
-  });
-});
-
-/** Returns the earlier results for a file with these rows of the run. */
-function earlierRows(...rows: number[]) {
-  const newRows = new NewRows(false);
-  for (const row of rows) {
-    const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
-    newRows.add({ row, line: row + 1, content: `content-${row}`, cells: '', envelope });
-  }
-  return earlierOf(newRows);
-}
-
-function earlierOf(newRows: NewRows) {
-  if (runs.client === undefined) throw new Error('not open');
-  return findEarlierRows(runs.root, runs.client, newRows);
-}
-
 describe('the rows of an earlier run', () => {
-  it('match a row without a request ID, also behind one with the same content and its own ID', async () => {
-    await runs.work(await runs.begin(1, 'two-step'));
-    const newRows = new NewRows(false);
-    const envelope = { templateId: 'tmpl_1', signers: [{ email: 's1@example.com', name: 'S 1' }] };
-    const same = { content: 'content-1', cells: '', envelope };
-    newRows.add({ row: 1, line: 2, requestId: 'own', ...same });
-    newRows.add({ row: 2, line: 3, ...same });
-    expect([...(await earlierOf(newRows)).keys()]).toEqual([2]);
+  /** What the runs on this machine remember of the first rows of a list. */
+  function remembered(rows: number) {
+    const wanted = new WantedRequests();
+    for (let row = 1; row <= rows; row++) wanted.add(row, wantedRow(rowOf(row)));
+    return readRememberedRows(runs.root, runs.connected, wanted);
+  }
+
+  it('are remembered with their envelopes, and the run only if it is not finished', async () => {
+    const finished = await runs.begin(2, 'two-step');
+    await runs.work(finished);
+    const open = await runs.begin(3, 'two-step', { entries: [{ type: 'reserved', row: 3, id: 'env_3' }] });
+    runs.service.put(envelopeOf(3, open));
+    const { ids, unfinished } = await remembered(3);
+    expect([...new Set(ids.get(1))]).toHaveLength(1);
+    expect([ids.get(3), unfinished.map(({ head }) => head.id)]).toEqual([['env_3'], [open]]);
   });
 
-  const rows = Array.from({ length: 30 }, (_, index) => index + 1);
-  const removeAt = (place: number) => runs.service.stored.splice(place, 1);
-  beforeEach(async () => {
+  it("are forgotten if the service has none of that run's envelopes, as after a reset", async () => {
     await runs.work(await runs.begin(30, 'two-step'));
-    runs.service.counts.gets = 0;
-  });
-
-  it('count even if some of its envelopes were deleted', async () => {
-    for (const place of [29, 15, 4, 0]) removeAt(place);
-    expect((await earlierRows(...rows)).size).toBe(30);
-  });
-
-  it("are sent again if the service has none of that run's envelopes, as after a reset", async () => {
     runs.service.stored.length = 0;
-    expect((await earlierRows(...rows)).size).toBe(0);
+    runs.service.counts.gets = 0;
+    expect((await remembered(30)).ids.size).toBe(0);
     expect(runs.service.counts.gets).toBeLessThan(6);
   });
+
+  it.each(['run', 'rows', 'reserved'])(
+    'refuse a list if the line %s of its journal is damaged',
+    async (type) => {
+      const entries: RunEntry[] = [1, 2].map((row) => ({ type: 'reserved', row, id: `env_${row}` }));
+      const id = await runs.begin(2, 'two-step', { entries });
+      const { journal } = filesOf(runs.root, id);
+      const text = await readFile(journal, 'utf8');
+      await writeFile(journal, text.replace(`"type":"${type}"`, `"type":"x${type}"`));
+      await expect(remembered(2)).rejects.toThrow(/is damaged/);
+    },
+  );
 });

@@ -1,17 +1,23 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { HttpRequest } from '../../src/api/http.ts';
+import { holdRun } from '../../src/bulk/end-run.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
-import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
-import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
+import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
+import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
+import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
+import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
-import { RUN_KEY } from '../../src/kernel/vocabulary.ts';
+import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { findRequests } from '../../src/once/look.ts';
+import type { Look } from '../../src/once/process-requests.ts';
+import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import { BASE_URL, BulkService, type Fate } from './bulk-service.ts';
 import { memoryOf } from './recording.ts';
 import { seeded } from './seeded.ts';
@@ -23,6 +29,8 @@ export interface Campaign {
   kills: number;
   restores: number;
   lost: number;
+  /** How often two machines worked at the same moment. */
+  together: number;
 }
 
 const HOUR = 3_600_000;
@@ -30,7 +38,7 @@ const HOUR = 3_600_000;
 /**
  * Sends one list through every fault that the seed chooses: processes killed at any request and any journal entry, lost
  * responses, lists that lag or omit metadata, clocks hours apart, state folders restored from an earlier copy, a second
- * state folder, and the list run again. At the end, without faults, every signer must have got one email.
+ * machine with its own state or a copy, also at the same moment, and the list run again. At the end, without faults, every signer must have got one email.
  */
 export async function campaign(seed: number): Promise<Campaign> {
   const root = await mkdtemp(join(tmpdir(), 'esign-campaign-'));
@@ -50,12 +58,10 @@ class Course {
   /** How many rows each process sends (`--first`); 0 if it sends all. */
   readonly #first: number;
   readonly #copies: string[] = [];
-  /** Runs whose state was replaced by a copy from before they began. */
-  readonly #lostRuns = new Set<string>();
   readonly #lossRate: number;
   readonly #root: string;
   readonly #seed: number;
-  readonly #result: Campaign = { wrong: [], facts: '', kills: 0, restores: 0, lost: 0 };
+  readonly #result: Campaign = { wrong: [], facts: '', kills: 0, restores: 0, lost: 0, together: 0 };
   #shift = 0;
   #runId = '';
 
@@ -83,7 +89,10 @@ class Course {
     const rounds = 1 + Math.floor(this.#random() * 4);
     for (let round = 0; round < rounds; round++) {
       await this.#somethingHappens();
-      await this.#again(true);
+      if (this.#random() < 0.4) {
+        this.#result.together++;
+        await Promise.all([this.#again(0, true), this.#again(1, true)]);
+      } else await this.#again(this.#random() < 0.3 ? 1 : 0, true);
     }
     const ending = await this.#finish();
     // A second time: nothing is left to do.
@@ -93,17 +102,20 @@ class Course {
 
   /** Completes every run of each state folder, without faults. */
   async #finish(): Promise<RunEnding | undefined> {
-    const endings = new Map<string, RunEnding>();
+    let endings = new Map<string, RunEnding>();
     for (let attempt = 0; attempt < 6; attempt++) {
+      endings = new Map();
       for (const [index, folder] of this.#folders.entries()) {
         for (const id of await runIds(folder)) {
           this.#service.time += HOUR;
-          endings.set(folder + id, await this.#work(await openRun(folder, id), index, false));
+          const { endedAt } = await readRun(folder, id);
+          if (endedAt === undefined)
+            endings.set(folder + id, await this.#work(await openRun(folder, id), index, false));
         }
       }
       if (endings.size === 0) await this.#begin(0, false);
     }
-    return [...endings.values()].find(({ kind }) => kind !== 'finished') ?? [...endings.values()][0];
+    return [...endings.values()].find(({ kind }) => kind !== 'finished') ?? { kind: 'finished' };
   }
 
   async #judged(ending: RunEnding | undefined): Promise<Campaign> {
@@ -112,10 +124,6 @@ class Course {
     wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
     if (ending?.kind !== 'finished') wrong.push(`not finished: ${JSON.stringify(ending)}`);
     else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
-    const drafts = this.#service
-      .drafts()
-      .filter(({ metadata }) => !this.#lostRuns.has(String(metadata[RUN_KEY])));
-    if (ending?.kind === 'finished' && drafts.length > 0) wrong.push(`${drafts.length} drafts left over`);
     const facts = {
       seed: this.#seed,
       mode: this.#mode,
@@ -134,78 +142,68 @@ class Course {
     if (copy === undefined || this.#random() < 0.4) return;
     // An earlier state is restored, on this or another machine.
     const folder = this.#folder(this.#random() < 0.5 ? 0 : 1);
-    const runs = await this.#runs();
     await rm(folder, { recursive: true, force: true });
     await cp(copy, folder, { recursive: true });
     this.#result.restores++;
-    // No command can know of a lost run again: its draft, which has emailed no one, may be left at the end.
-    const kept = await this.#runs();
-    for (const id of runs) if (!kept.includes(id)) this.#lostRuns.add(id);
-    for (const id of kept) this.#lostRuns.delete(id);
-  }
-
-  async #runs(): Promise<string[]> {
-    return (await Promise.all(this.#folders.map(runIds))).flat();
   }
 
   #folder(index: number): string {
     return this.#folders[index] ?? this.#root;
   }
 
-  /** Another process continues the run, on the first machine or the second. */
-  async #again(isFaulty: boolean): Promise<RunEnding | undefined> {
-    const other = this.#random() < 0.3 ? 1 : 0;
-    for (const index of [other, 1 - other]) {
-      const folder = this.#folder(index);
-      const state = await readRun(folder, this.#runId).catch(() => undefined);
-      if (state === undefined) continue;
-      if (state.finishedAt !== undefined && this.#random() < 0.5) return this.#begin(index, isFaulty);
-      return this.#work(await openRun(folder, this.#runId), index, isFaulty);
-    }
-    return this.#begin(other, isFaulty);
+  /** A process on this machine continues the run, or runs the list again. */
+  async #again(index: number, isFaulty: boolean): Promise<void> {
+    const folder = this.#folder(index);
+    const state = await readRun(folder, this.#runId).catch(() => undefined);
+    const isOver = state === undefined || state.endedAt !== undefined || state.finishedAt !== undefined;
+    if (isOver || this.#random() < 0.4) await this.#begin(index, isFaulty);
+    else await this.#work(await openRun(folder, this.#runId), index, isFaulty);
   }
 
-  /** Runs the list as `bulk create` does; if an earlier run of it is not finished, that one is resumed. */
-  async #begin(index: number, isFaulty: boolean): Promise<RunEnding | undefined> {
+  /** Runs the list as `bulk create` does: earlier runs of it that are not finished end. */
+  async #begin(index: number, isFaulty: boolean): Promise<void> {
     const folder = this.#folder(index);
     const clock = this.#clock();
     const draft = await draftRun(folder, clock.now());
-    const wanted = new NewRows(false);
+    const wanted = new WantedRequests();
     for (const row of this.#rows) {
-      wanted.add(row);
+      wanted.add(row.row, wantedRow(row));
       await draft.add(row);
     }
-    const memory = memoryOf(folder, clock);
-    const client = this.#service.client(clock, () => 'whole', memory);
-    const earlier = await findEarlierRows(folder, client, wanted);
-    const found = await findIdentifiedRows(client, memory, wanted, earlier);
-    const known = groupKnownRows(found.values(), this.#mode);
-    const [unfinished] = known.unfinished;
-    // Without state, only request IDs show what was sent.
-    const isForgotten = known.existing.length + known.drafts.length === 0 && this.#runId !== '';
-    if (unfinished !== undefined || (isForgotten && this.#rows[0]?.requestId === undefined)) {
-      await draft.discard();
-      if (unfinished === undefined) return undefined;
-      return this.#work(await openRun(folder, unfinished.run ?? ''), index, isFaulty);
-    }
+    const client = this.#service.client(clock, () => 'whole', memoryOf(folder, clock));
+    const { ids: remembered, unfinished } = await readRememberedRows(folder, client, wanted);
+    const at = clock.now();
+    const { found } = await findRequests(client, wanted, { remembered });
+    const rows = [...found].map(([row, one]) => ({ row, line: row + 1, found: one }));
+    const known = groupKnownRows(rows, [], this.#mode);
+    const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
+    const open = this.#rows.filter(({ row }) => !done.has(row));
+    if (open.length === 0) return draft.discard();
     const head = {
-      at: clock.now(),
+      at,
       file: 'list.csv',
       total: this.#rows.length,
       mode: this.#mode,
       baseUrl: BASE_URL,
       profile: null,
-      ownRequestIds: this.#rows.filter(({ requestId }) => requestId !== undefined).length,
       source: { format: 'csv' as const, encoding: 'utf-8' },
     };
     this.#runId = draft.id;
     const entries = [...knownEntries(known)];
-    if (this.#first > 0) entries.push({ type: 'upTo', row: this.#first, at: head.at });
-    return this.#work(await draft.start(head, entries), index, isFaulty);
+    const next = this.#first > 0 ? open[this.#first] : undefined;
+    if (next !== undefined) entries.push({ type: 'upTo', row: next.row - 1, at: head.at });
+    const run = await draft.start(head, entries);
+    for (const { head: earlier } of unfinished) {
+      const held = await holdRun(folder, earlier.id);
+      await held?.end(at, draft.id);
+      await held?.release();
+    }
+    const drafts = new Map([...known.drafts, ...known.corrected].map(({ row, found: one }) => [row, one]));
+    await this.#work(run, index, isFaulty, { at, found: drafts, notBefore: 0 });
   }
 
   /** One process: it works until it is done, or until it is killed at one of its requests or entries. */
-  async #work(run: OpenRun, index: number, isFaulty: boolean): Promise<RunEnding> {
+  async #work(run: OpenRun, index: number, isFaulty: boolean, look?: Look): Promise<RunEnding> {
     const killer = new AbortController();
     let steps = isFaulty ? Math.floor(this.#random() * this.#rows.length * 6) : Number.POSITIVE_INFINITY;
     const killed = () => killer.signal.aborted;
@@ -225,7 +223,7 @@ class Course {
       const alive = !killed();
       await step();
       // A killed process sends nothing more, but requests in flight may arrive.
-      if (killed()) return alive && this.#random() < 0.5 ? 'lost' : 'refused';
+      if (killed()) return alive && this.#random() < 0.5 ? 'lost' : 'killed';
       return isFaulty && request.method === 'POST' ? this.#fateOfWrite() : 'whole';
     };
     try {
@@ -235,14 +233,14 @@ class Course {
       const clock = this.#clock();
       const memory = memoryOf(this.#folder(index), clock);
       const client = this.#service.client(clock, fate, memory);
-      return await processRun(run, {
+      const options: RunOptions = {
         client,
-        memory,
         concurrency: this.#pick([1, 3]),
         signal: killer.signal,
         redact: (text) => text,
         observer: { row: () => undefined, notice: () => undefined },
-      });
+      };
+      return await processRun(run, options, look);
     } catch (error) {
       if (error instanceof JournalError) return { kind: 'interrupted' };
       throw error;
@@ -268,10 +266,14 @@ class Course {
     const shift = this.#shift;
     return {
       now: () => this.#service.time + shift,
+      // Other processes go on meanwhile.
       sleep: async (ms, signal) => {
-        signal?.throwIfAborted();
-        this.#service.time += ms;
-        await Promise.resolve();
+        const until = this.#service.time + ms;
+        while (this.#service.time < until) {
+          signal?.throwIfAborted();
+          await setImmediate();
+          this.#service.time += Math.min(until - this.#service.time, Math.max(50, ms / 40));
+        }
       },
     };
   }
@@ -284,13 +286,15 @@ class Course {
 }
 
 function rowOf(row: number, hasRequestId: boolean): BulkRow {
-  const email = `s${row}@example.com`;
+  const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
+  const content = contentOf(envelope);
   return {
     row,
     line: row + 1,
-    ...(hasRequestId ? { requestId: `own-${row}` } : {}),
-    content: `content-${row}`,
+    requestId: hasRequestId ? `own-${row}` : requestIdByContent(content, envelope.signers),
+    identity: hasRequestId ? 'given' : 'content',
+    content,
     cells: `cells-${row}`,
-    envelope: { templateId: 'tmpl_1', signers: [{ email, name: `S ${row}` }] },
+    envelope,
   };
 }

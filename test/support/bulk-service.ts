@@ -39,7 +39,7 @@ interface Stored {
 }
 
 /** The outcome of one request. */
-export type Fate = 'whole' | 'lost' | 'refused' | { status: number };
+export type Fate = 'whole' | 'lost' | 'refused' | 'killed' | { status: number };
 
 /** An e-signature service in memory, with its own clock. Only the requests that it processed count. */
 export class BulkService {
@@ -71,6 +71,7 @@ export class BulkService {
       await request.beforeAttempt?.();
       request.onSend?.();
       const what = await fate(request);
+      if (what === 'killed') throw new Error('killed');
       if (what === 'refused') throw serviceError(503);
       const reply = this.#answer(request);
       if (this.habits.tellsTime) serviceClock.update({ date: new Date(this.time).toUTCString() });

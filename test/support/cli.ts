@@ -17,6 +17,12 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
 
+/** The same with a clock of its own, on which long waits take no time. An executable has the real one. */
+const COMMAND_WITH_OWN_CLOCK: readonly [string, ...string[]] =
+  COMMAND.length > 1
+    ? [process.execPath, `--import=${resolve(import.meta.dirname, 'own-clock-preload.js')}`, BIN]
+    : COMMAND;
+
 /** The folder of the package under test; a standalone executable has none. */
 export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
 
@@ -36,6 +42,8 @@ const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that start others with their own output, and those that bin/run.js handles. */
 const NEEDS_PROCESS = /^(demo|help|version|sandbox exec)\b/;
 /** Handled by bin/run.js before it loads the program; help as JSON is not. */
+/** Commands that wait before they send, which takes no time in tests. */
+const WAITING = /^(bulk (create|resume)|envelopes (create|replace)|mcp)\b/;
 const VERSION_FLAGS = new Set(['--version', '-V', '-v']);
 const ANSWERED_FIRST = new Set([...VERSION_FLAGS, '--help', '-h']);
 
@@ -52,6 +60,8 @@ export interface RunOptions {
   cwd?: string;
   /** The command line of a program that runs the command, such as strace. */
   under?: readonly string[];
+  /** Waits really, also where long waits take no time otherwise. */
+  isRealTime?: boolean;
 }
 
 /** A separate home for a test file: settings, state, and files in one folder that is deleted at the end. */
@@ -108,7 +118,14 @@ export class Home {
     const { words, options } = readCall(args, rest);
     if (this.#needsProcess(words, options)) return finish(this.#spawn(words, options), options.input);
     const env = { ...this.env, ...options.env };
-    return runInProcess({ argv: words, env, cwd: options.cwd ?? this.folder, input: options.input });
+    const cwd = options.cwd ?? this.folder;
+    return runInProcess({
+      argv: words,
+      env,
+      cwd,
+      input: options.input,
+      hasOwnClock: hasOwnClock(words, options),
+    });
   }
 
   /** Runs a line of bash in which `esign` is the binary under test, as a script would. */
@@ -223,7 +240,8 @@ export class Home {
   /** Starts a command next to others; `stays` if its folder has to be the working directory to its end. */
   #next(argv: readonly string[], options: RunOptions, stays: boolean): LongRunning {
     if (!this.#mayRunHere(options)) return this.start(argv, options);
-    const run = { argv, env: { ...this.env, ...options.env }, cwd: options.cwd ?? this.folder };
+    const env = { ...this.env, ...options.env };
+    const run = { argv, env, cwd: options.cwd ?? this.folder, hasOwnClock: hasOwnClock(argv, options) };
     return this.#keep(new InProcessChild(run, { stays }));
   }
 
@@ -234,7 +252,8 @@ export class Home {
   }
 
   #spawn(args: readonly string[], options: RunOptions): ChildProcess {
-    const [file = '', ...before] = [...(options.under ?? []), ...COMMAND];
+    const program = hasOwnClock(args, options) ? COMMAND_WITH_OWN_CLOCK : COMMAND;
+    const [file = '', ...before] = [...(options.under ?? []), ...program];
     const env = { ...this.env, ...options.env };
     return spawn(file, [...before, ...args], { env, cwd: options.cwd ?? this.folder, stdio: 'pipe' });
   }
@@ -331,6 +350,10 @@ function readCall(
   if ('raw' in args) return { words: argv(args, ...rest.filter(isWordValue)), options: {} };
   const [options] = rest;
   return { words: args, options: options === undefined || isWordValue(options) ? {} : options };
+}
+
+function hasOwnClock(words: readonly string[], { isRealTime = false }: RunOptions): boolean {
+  return !isRealTime && WAITING.test(words.join(' '));
 }
 
 function inherited(): Record<string, string> {

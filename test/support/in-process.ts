@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 import { compileFunction } from 'node:vm';
 import { IN_PROCESS_BUNDLE } from '../../scripts/in-process.js';
+import { ownClock, TEST_CLOCK } from './own-clock.js';
 
 /*
  * Runs the program as a function in the process of the tests: its modules run again for each command, with a separate
@@ -29,6 +30,8 @@ export interface InProcessRun {
   env: Readonly<Record<string, string>>;
   cwd: string;
   input?: string | undefined;
+  /** Gives the command a clock of its own, so that long waits take no time. */
+  hasOwnClock?: boolean | undefined;
 }
 
 interface End {
@@ -143,7 +146,7 @@ class FakeProcess {
   readonly #process: NodeJS.Process;
   #end: (code: number | null, signal?: NodeJS.Signals) => void = () => undefined;
 
-  constructor({ argv, env }: InProcessRun, { stdin, stdout, stderr }: Streams) {
+  constructor({ argv, env, hasOwnClock }: InProcessRun, { stdin, stdout, stderr }: Streams) {
     this.#err = stderr;
     this.#own = new Map<string | symbol, unknown>([
       ['argv', [process.execPath, FILE, ...argv]],
@@ -155,6 +158,7 @@ class FakeProcess {
       ['emitWarning', () => undefined],
       ['exit', (code?: number) => this.#exit(code)],
       ['kill', (pid: number, signal: NodeJS.Signals | 0 = 'SIGTERM') => this.#kill(pid, signal)],
+      [TEST_CLOCK, hasOwnClock ? ownClock() : undefined],
     ]);
     this.#process = this.#proxied();
   }
