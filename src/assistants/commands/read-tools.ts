@@ -182,7 +182,7 @@ function documentTools(context: Context): Tool[] {
 
 /** Removes the hash of files that aren't documents, so that an assistant can't check guesses of their content. */
 function withoutOtherHash(file: VerifiedFile): VerifiedFile {
-  return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
+  return file.seal === null && file.list !== 'ok' ? { ...file, sha256: null } : file;
 }
 
 function envelopePage({ envelopes, hasMore }: Selected, offset: number, limit: number): Promise<ResultPage> {

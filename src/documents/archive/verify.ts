@@ -46,7 +46,7 @@ export async function* verifyDocuments(
   places: readonly string[],
   options: ArchiveVerifyOptions,
 ): AsyncGenerator<VerifiedFile, void, undefined> {
-  const lists = new HashLists();
+  const lists = new HashLists(places);
   const candidates: ArchiveFile[] = [];
   for (const place of places)
     for (const candidate of await candidatesAt(place, lists)) candidates.push(candidate);
