@@ -92,7 +92,10 @@ describe('verify', () => {
       const path = join(dir, place, 'SHA256SUMS');
       await symlink(secret, path);
       const error: unknown = await verify().catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining('a symbolic link') });
+      expect(error).toMatchObject({
+        code: 'USAGE',
+        message: expect.stringContaining('a symbolic link') as unknown,
+      });
       await rm(path);
       // A hard link, which some systems let anyone create.
       await link(secret, path);
@@ -118,7 +121,7 @@ describe('verify', () => {
     await giveAway(path);
     await expect(verify(dir)).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('another user'),
+      message: expect.stringContaining('another user') as unknown,
     });
     await expect(updateManifest(dir, new Map([['a', sha256('a')]]))).rejects.toMatchObject({
       code: 'EFOREIGN',
@@ -133,7 +136,7 @@ describe('verify', () => {
     await truncate(path, 300 * 1024 * 1024);
     await expect(verify()).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('too large'),
+      message: expect.stringContaining('too large') as unknown,
     });
     await writeFile(path, '\n'.repeat(1_000_001));
     await expect(verify()).rejects.toMatchObject({ code: 'USAGE' });
