@@ -72,7 +72,7 @@ async function collectRoster(template: string, since: Moment | undefined, contex
   for await (const one of envelopes) {
     // The search also matches templates by name.
     if (one.templateId !== template) continue;
-    roster.add(listsSigners(one) ? one : await client.envelopes.get(one.id, context.interrupt.signal));
+    roster.add(listsSigners(one) ? one : await client.envelopes.getListed(one.id, context.interrupt.signal));
   }
   return roster;
 }
