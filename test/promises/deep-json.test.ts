@@ -38,7 +38,7 @@ afterAll(async () => {
 const run = (words: string) => home.run(words.split(' '), { env: service.env });
 
 describe('an envelope whose metadata is nested very deeply', () => {
-  it('is an error of its own', async () => {
+  it('is refused when it is read alone', async () => {
     const { code, stderr } = await run('envelopes get env_deep --json');
     expect([code, jsonLines(stderr)]).toMatchObject([8, [{ error: { code: 'BAD_RESPONSE', exitCode: 8 } }]]);
     expect((await run('envelopes get env_1')).code).toBe(0);

@@ -143,7 +143,7 @@ function documentTools(context: Context): Tool[] {
     tool({
       name: 'verify',
       description:
-        'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file. If `seal.coverage` is `extended`, only the first `sealedBytes` are sealed: what follows may have been added by anyone.',
+        'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file. `extended`: only the first `sealedBytes` are sealed; anyone may have added the rest.',
       flags: DocumentsVerify.flags,
       uses: ['require-seal'],
       more: { paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files') },
@@ -156,7 +156,7 @@ function documentTools(context: Context): Tool[] {
     tool({
       name: 'download',
       description:
-        "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file. If `seal.coverage` is `extended`, only the first `sealedBytes` are sealed, and only `sealedPart` is a file to rely on: what follows may have been added by anyone.",
+        "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file. For an `extended` seal, rely only on `sealedPart`.",
       flags: EnvelopesDownload.flags,
       uses: ['what'],
       more: { id, dir: z.string().min(1).describe('absolute path to the folder') },

@@ -6,7 +6,7 @@ export function isLocalhostName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
 
-/** Addresses of this machine: 127.0.0.0/8, ::1, and the former as IPv6. */
+/** The loopback addresses: 127.0.0.0/8, ::1, and the former as IPv6. */
 const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]?)$/i;
 
 /** Returns true if the host of a URL is this machine. */
