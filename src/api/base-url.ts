@@ -1,9 +1,8 @@
 import { UsageError } from '../kernel/errors.ts';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+import { isLoopbackHost } from '../kernel/network/localhost.ts';
 
 export function isLoopback(url: URL): boolean {
-  return LOOPBACK.test(url.hostname) || url.hostname.endsWith('.localhost');
+  return isLoopbackHost(url.hostname);
 }
 
 /**

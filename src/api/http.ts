@@ -22,6 +22,8 @@ export interface HttpRequest {
   /** JSON text to send as is, instead of `body`. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether to replace JSON that is nested too deeply by null, instead of failing. For lists, in which one item must not hide the others. */
+  cutsDeep?: boolean | undefined;
   /** What may happen only once, for the gate of writes. */
   once?: WriteIdentity | undefined;
   /** Called before each attempt, after the wait for the rate limit. Nothing is sent if it fails. */
@@ -111,7 +113,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.responseBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
-      return interpret(raw, entry.rate, url);
+      return interpret(raw, entry.rate, { url, cutsDeep: request.cutsDeep });
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;

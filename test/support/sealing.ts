@@ -109,7 +109,7 @@ function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
     return Buffer.concat([Buffer.from([tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff]), body]);
   return Buffer.concat([Buffer.from([tag, ...size]), body]);
 }
-const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
+export const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
 const setOf = (...parts: readonly Buffer[]) => tlv(0x31, ...parts);
 export const octets = (value: Buffer) => tlv(0x04, value);
 export const integer = (value: number) => tlv(0x02, Buffer.from([value]));
@@ -184,6 +184,10 @@ export interface CmsForgery {
   /** Signers in addition to the real one, before it. */
   others?: readonly Sealer[];
   certificates?: readonly Buffer[];
+  /** The list of digest algorithms, which nothing signs; by default the one that is used. */
+  digests?: (own: Buffer) => Buffer[];
+  /** The parameters of the signer's digest algorithm, which nothing signs either. */
+  digestParameters?: Buffer;
 }
 
 /** Returns a CMS signature (RFC 5652) over the covered bytes. */
@@ -195,7 +199,7 @@ export function cmsOf(sealer: Sealer, covered: Buffer, forgery: CmsForgery = {})
   const content = attached === undefined ? [] : [explicit(0, octets(attached))];
   const signed = sequence(
     integer(type === OID.data ? 1 : 3),
-    setOf(algorithm),
+    setOf(...(forgery.digests?.(algorithm) ?? [algorithm])),
     sequence(oid(type), ...content),
     explicit(0, ...certificates),
     setOf(...signers),
@@ -222,7 +226,7 @@ function signerInfo(sealer: Sealer, over: Buffer, forgery: CmsForgery): Buffer {
   return sequence(
     integer(1),
     sequence(Buffer.from(issuer.toSchema().toBER()), Buffer.from(serialNumber.toBER())),
-    sequence(oid(OID[hash])),
+    sequence(oid(OID[hash]), ...(forgery.digestParameters ? [forgery.digestParameters] : [])),
     ...(list === undefined ? [] : [explicit(0, list)]),
     signatureAlgorithm(key, signatureHash),
     octets(sealer.sign?.(covered) ?? sign(signatureHash, covered, { key, dsaEncoding: 'der' })),

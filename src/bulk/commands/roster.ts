@@ -104,7 +104,7 @@ async function collectRoster(
   for await (const one of envelopes) {
     // The search also matches templates by name.
     if (!templates.includes(one.templateId ?? '')) continue;
-    roster.add(listsSigners(one) ? one : await client.envelopes.get(one.id, signal));
+    roster.add(listsSigners(one) ? one : await client.envelopes.getListed(one.id, signal));
   }
   return roster;
 }

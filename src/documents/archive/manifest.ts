@@ -1,8 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { isAbsolute, join, posix, relative, sep } from 'node:path';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
-import { readRegularBytes } from '../../kernel/files/regular-file.ts';
+import { readOwnBytes, tooLargeError } from '../../kernel/files/ownership.ts';
 
 /** The list of all files and their hashes, in the format of `sha256sum`. */
 export const MANIFEST_NAME = 'SHA256SUMS';
@@ -33,10 +34,14 @@ function formatLine(sha256: string, name: string): string {
   return Buffer.from(`${sha256}  ${name}`).toString('latin1');
 }
 
+/** The largest list, with room for 400,000 files with long names. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_LIST_LINES = 1_000_000;
+
 /**
  * Returns the lines of a folder's list, decoded as Latin-1 because a name can contain any bytes. Returns an empty array if there is no
  * list.
- * @throws UsageError if it can't be read.
+ * @throws UsageError if it can't be read, or if somebody else may have put it there: it is a link, or belongs to another user.
  */
 export async function readManifest(dir: string): Promise<string[]> {
   try {
@@ -50,8 +55,11 @@ export async function readManifest(dir: string): Promise<string[]> {
 }
 
 async function linesIn(dir: string): Promise<string[]> {
-  const text = (await readRegularBytes(join(dir, MANIFEST_NAME)))?.toString('latin1') ?? '';
-  return text.split(/\r?\n/).filter((line) => line !== '');
+  const text = (await readOwnBytes(join(dir, MANIFEST_NAME), MAX_LIST_BYTES))?.toString('latin1') ?? '';
+  const lines = text.split('\n', MAX_LIST_LINES + 1);
+  if (lines.length > MAX_LIST_LINES) throw tooLargeError();
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => line.replace(/\r$/, ''));
 }
 
 /**
@@ -72,7 +80,10 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   });
   const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, sha256] of added) lines.push(formatLine(sha256, name));
-  await writeFileAtomic(join(dir, MANIFEST_NAME), Buffer.from(`${lines.join('\n')}\n`, 'latin1'), 0o644);
+  const path = join(dir, MANIFEST_NAME);
+  // A list that others couldn't read stays private.
+  const mode = (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+  await writeFileAtomic(path, Buffer.from(`${lines.join('\n')}\n`, 'latin1'), mode);
 }
 
 /** Returns true if a name in the list stays inside the list's folder. */

@@ -1,4 +1,3 @@
-import { counted } from '../../kernel/duration.ts';
 import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
@@ -62,11 +61,14 @@ function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): S
   if (state === 'unreadable') return problem('SEAL_UNREADABLE', reason ?? "The seal can't be read.");
   if (state === 'unsigned')
     return rule === 'required' ? problem('SEAL_MISSING', reason ?? 'The file has no seal.') : null;
-  const isKnown = seal.trust === 'pinned' || seal.trust === 'trusted';
-  if (coverage === 'whole' || (known.acceptsExtended && isKnown)) return null;
-  return problem(
-    'SEAL_EXTENDED',
-    `The first ${seal.sealedBytes} bytes are sealed. Added later and not covered: ${counted(seal.addedBytes ?? 0, 'byte')}.`,
+  if (coverage === 'whole' || isAccepted(seal, known)) return null;
+  return problem('SEAL_EXTENDED', reason ?? 'Data was added after the seal.');
+}
+
+/** Returns true if it is enough that the first bytes of a file are sealed. The rest is never judged: anyone can append to a file. */
+function isAccepted({ trust }: JudgedSeal, { acceptsExtended }: TrustedSigners): boolean {
+  return (
+    acceptsExtended === 'all' || (acceptsExtended === 'known' && (trust === 'pinned' || trust === 'trusted'))
   );
 }
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../errors.ts';
-import { isLocalhostName } from './localhost.ts';
+import { isLocalhostName, isLoopbackHost } from './localhost.ts';
 
 /*
  * Chooses the proxy of a request to the service, the bucket, and in the doctor. The rules are those of curl: HTTPS_PROXY applies to
@@ -81,14 +81,19 @@ export function proxySecrets(env: Environment): string[] {
   });
 }
 
+/** Returns true for localhost names, and for plain http to loopback addresses, which never go through a proxy. */
+export function isNeverProxied({ hostname, protocol }: URL): boolean {
+  // For a proxy, they mean its own machine, and the key would leave this machine in plain text.
+  return isLocalhostName(hostname) || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
 /**
- * Returns true for localhost names and hosts in NO_PROXY, which lists hosts separated by commas or spaces, including their
+ * Returns true for addresses that are never proxied, and for hosts in NO_PROXY, which lists hosts separated by commas or spaces, including their
  * subdomains: `host:port` for one port, `10.0.0.0/8` for a network, `*` for all.
  */
 export function isExempt(env: Environment, target: URL): boolean {
   const host = bare(target.hostname);
-  // A proxy would resolve the name on its own machine, and the key would leave this machine in plain text.
-  if (isLocalhostName(host)) return true;
+  if (isNeverProxied(target)) return true;
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
   return (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).some((entry) => {
     if (entry === '') return false;

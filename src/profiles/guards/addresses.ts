@@ -11,7 +11,12 @@ export function comparableAddress(text: string): string | undefined {
   if (!isEmailAddress(text)) return undefined;
   const at = text.lastIndexOf('@');
   const domain = domainToASCII(text.slice(at + 1));
-  return domain === '' ? undefined : `${text.slice(0, at).toLowerCase()}@${domain}`;
+  return domain === '' ? undefined : `${asciiLowerCase(text.slice(0, at))}@${domain}`;
+}
+
+/** Other letters keep their case: the Kelvin sign, for example, is a different letter in an address, and becomes k in lower case. */
+function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Returns the form in which a pattern is compared: an address, or `*@example.com` (this domain only). Undefined for anything else. */

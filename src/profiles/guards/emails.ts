@@ -29,11 +29,11 @@ export function emailsOfEnvelope(
 }
 
 function remindedEmails(signers: readonly Signer[], named: string | undefined): readonly Signer[] {
-  const name = named?.toLowerCase();
-  const found = signers.filter(
-    ({ id, email }) => named !== undefined && (id === named || email?.toLowerCase() === name),
-  );
-  return found.length > 0 ? found : signers.filter(isPending);
+  const found = signers.filter(({ id }) => named !== undefined && id === named);
+  if (found.length > 0) return found;
+  // The API document knows only IDs. A service may ignore anything else, or find a signer by it.
+  const isNamed = ({ email }: Signer) => named !== undefined && email?.toLowerCase() === named.toLowerCase();
+  return signers.filter((signer) => isPending(signer) || isNamed(signer));
 }
 
 /** The emails of a command so far. */
