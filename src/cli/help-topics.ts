@@ -40,8 +40,10 @@ ${shared('FILTER')}
 
 An envelope must match all filters. --status takes several statuses in any case
 (DRAFT, SENT, IN_PROGRESS, COMPLETED, CANCELLED, DECLINED, EXPIRED); "open" is
-SENT and IN_PROGRESS. Times are ages (90s, 15m, 2h, 7d), dates (2026-11-01),
-"today", or "yesterday".
+SENT and IN_PROGRESS. Times are ages (90s, 15m, 2h, 7d), dates (2026-11-01,
+which begins at midnight UTC; add a time and offset for another time zone, such
+as 2026-11-01T00:00+02:00), or "today" and "yesterday", which begin at midnight
+local time.
 
 Commands that act on envelopes have no filters. Pass them the IDs of a list:
   esign envelopes list --status open --since 7d -q | esign envelopes remind -
