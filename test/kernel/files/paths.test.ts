@@ -43,8 +43,9 @@ describe.skipIf(process.platform === 'win32')('without a home folder', () => {
     (home) => {
       homeAs(home);
       for (const folder of [configDir, stateDir]) {
-      expect(folder).toThrow(UsageError);
-      expect(folder).toThrow(`HOME is "${home}", which is not an absolute path`);
-    }
-  });
+        expect(folder).toThrow(UsageError);
+        expect(folder).toThrow(`HOME is "${home}", which is not an absolute path`);
+      }
+    },
+  );
 });
