@@ -1,7 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { BadResponseError, codeOf, ServiceError } from '../kernel/errors.ts';
-import { isRecord, ownValue, tryParseJson } from '../kernel/json.ts';
+import { isRecord, ownValue } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
+import { tryParseExactJson } from '../kernel/text/exact-json.ts';
 import type { RateLimit } from './rate-headers.ts';
 import { errorResponseSchema, matchesSchema } from './schemas.ts';
 
@@ -72,7 +73,7 @@ function decompressed(bytes: Buffer, encodings: string): Buffer {
 /** Returns the parsed JSON of a response, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
 function bodyOf(raw: RawResponse, url: string): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
-  return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
+  return raw.text.trim() === '' ? undefined : tryParseExactJson(raw.text);
 }
 
 /** Returns the body of a response. @throws ServiceError or BadResponseError for anything else than a success of the API. */

@@ -253,6 +253,19 @@ describe('a JSON Lines file', () => {
     ]);
   });
 
+  it.each([
+    '9007199254740993',
+    '12345678901234567890',
+    '-9007199254740993',
+    '1e400',
+    '0.12345678901234567890',
+  ])('is refused with a number that would be rounded: %s', async (number) => {
+    const line = `{"signers":[{"email":"a@b.c"}],"metadata":{"order":${number}}}`;
+    expect(await problems(line)).toEqual([
+      `1 metadata.order: the number ${number} can't be kept exactly; write it in quotes`,
+    ]);
+  });
+
   it('has at most twenty signers per row', async () => {
     const signers = Array.from({ length: 21 }, (_, index) => ({ email: `s${index}@b.c` }));
     expect(await problems(JSON.stringify({ signers }))).toEqual([

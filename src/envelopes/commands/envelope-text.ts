@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { ownValue } from '../../kernel/json.ts';
+import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
@@ -11,6 +12,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
+import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { replacedBy } from '../replace/find-replacement.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
@@ -82,7 +84,7 @@ export function statusText(envelope: Envelope, now: number): string {
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
   if (!isInFlight(status)) return '';
-  const waiting = people.filter((one) => !hasSigned(one)).map(nameOf);
+  const waiting = whoseTurn(envelope).map(nameOf);
   const whom = waiting.length > 0 ? ` for ${namesOf(waiting)}` : '';
   const sent = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
   const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
@@ -205,10 +207,7 @@ function files(envelope: Envelope): [string, string][] {
 function metadata(envelope: Envelope, isOwn: boolean): [string, string][] {
   return Object.entries(envelope.metadata ?? {})
     .filter(([key]) => key.startsWith('esign') === isOwn)
-    .map(([key, value]) => [
-      safeLine(key),
-      safeLine(typeof value === 'string' ? value : JSON.stringify(value)),
-    ]);
+    .map(([key, value]) => [safeLine(key), safeLine(valueText(value))]);
 }
 
 function section(title: string, pairs: [string, string][], terminal: Terminal): string {

@@ -26,6 +26,17 @@ export function isEmailAddress(text: string): boolean {
   return labels.every(({ length }) => length <= MAX_LENGTH.label) && LAST_LABEL.test(labels.at(-1) ?? '');
 }
 
+/**
+ * Returns the form in which addresses are compared: in lower case and NFC, with the domain in ASCII. Plus signs are significant, and letters
+ * that only look alike are different. Returns undefined for anything that is not a single address.
+ */
+export function comparableAddress(text: string): string | undefined {
+  if (!isEmailAddress(text)) return undefined;
+  const at = text.lastIndexOf('@');
+  const domain = domainToASCII(text.slice(at + 1));
+  return domain === '' ? undefined : `${text.slice(0, at).toLowerCase().normalize('NFC')}@${domain}`;
+}
+
 /** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
