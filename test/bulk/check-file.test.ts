@@ -206,6 +206,20 @@ describe('a CSV file', () => {
     expect(report.problems.count).toBe(0);
   });
 
+  it.each(['nan', 'NaN', 'None', 'NULL', 'undefined', '<NA>', 'nan nan'])(
+    'warns about the empty value of another program: %s',
+    async (name) => {
+      const { report } = await check(`email,name,meta.city\na@b.c,${name},${name}\n`);
+      const text = `"${name}" looks like an empty value of another program`;
+      expect(report.warnings.first.map((one) => one.text)).toEqual([text, text]);
+    },
+  );
+
+  it.each(['Nan Goldin', 'Nanette', 'Jane Null', 'none@example.com'])('accepts the name %s', async (name) => {
+    const { report } = await check(`email,name\na@b.c,${name}\n`);
+    expect(report.warnings.first).toEqual([]);
+  });
+
   it.each([
     ['a@gmial.com', 'gmail.com'],
     ['a@gmail.con', 'gmail.com'],

@@ -60,7 +60,7 @@ export function exactJsonText(value: unknown, space?: number): string {
   if (!isUsed) return JSON.stringify(value, null, space);
   const mark = (_: string, member: unknown) =>
     member instanceof ExactNumber ? `${MARK}${member.text}` : member;
-  return JSON.stringify(value, mark, space)?.replace(MARKED, '$1');
+  return JSON.stringify(value, mark, space).replace(MARKED, '$1');
 }
 
 /** Returns a value for people: a text as it is, and everything else as JSON. */
