@@ -1,6 +1,7 @@
 import { counted } from '../../kernel/duration.ts';
 import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
+import { untrustedReason } from './untrusted-reason.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
 export type JudgedSeal = Seal & { trust: SignerTrust | null };
@@ -48,7 +49,7 @@ export function judgeSeal(
     return { seal: { ...checked.seal, trust: trustIn(checked, { authorities }) }, problem: null };
   }
   const seal = { ...checked.seal, trust: trustIn(checked, known) };
-  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(seal, known) };
+  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(checked, seal, known) };
 }
 
 function problem(code: SealErrorCode, message: string): SealProblem {
@@ -72,6 +73,7 @@ function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): S
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
+  checked: CheckedSeal,
   { trust, subject, fingerprint }: JudgedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
@@ -90,7 +92,7 @@ function problemWithSigner(
   if (trust === 'unknown' && authorities.length > 0)
     return problem(
       'SEAL_UNTRUSTED',
-      `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
+      `The file was sealed by ${name}, whose certificate ${untrustedReason(checked, authorities)}.`,
     );
   return null;
 }
