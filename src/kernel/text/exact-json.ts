@@ -7,7 +7,7 @@ import { jsonTokens } from './json-text.ts';
  */
 
 /** A number that JavaScript can't hold. Its text is as it was in the JSON. */
-export class ExactNumber {
+class ExactNumber {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
