@@ -1,6 +1,7 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
+import { exactJsonText } from '../kernel/text/exact-json.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-headers.ts';
@@ -92,7 +93,7 @@ export function createHttp(options: HttpOptions): SendRequest {
         hint: 'This is a bug. Report it with the output of --debug.',
       });
     await options.window?.acquire(request.signal);
-    const requestBody = request.body === undefined ? request.bodyText : JSON.stringify(request.body);
+    const requestBody = request.body === undefined ? request.bodyText : exactJsonText(request.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
       method: request.method,

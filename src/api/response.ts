@@ -1,7 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { BadResponseError, codeOf, ServiceError } from '../kernel/errors.ts';
-import { cutBelow, isDeeperThan, isRecord, ownValue, tryParseJson } from '../kernel/json.ts';
+import { cutBelow, isDeeperThan, isRecord, ownValue } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
+import { tryParseExactJson } from '../kernel/text/exact-json.ts';
 import type { RateLimit } from './rate-headers.ts';
 import { errorResponseSchema, matchesSchema } from './schemas.ts';
 
@@ -79,7 +80,7 @@ const MAX_DEPTH = 100;
  */
 function bodyOf(raw: RawResponse, url: string, cutsDeep: boolean): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
-  const body = raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
+  const body = raw.text.trim() === '' ? undefined : tryParseExactJson(raw.text);
   if (!isDeeperThan(body, MAX_DEPTH)) return body;
   if (cutsDeep || raw.status >= 400) return cutBelow(body, MAX_DEPTH);
   throw new BadResponseError(

@@ -41,8 +41,10 @@ ${shared('FILTER')}
 
 An envelope must match all filters. --status takes several statuses in any case
 (DRAFT, SENT, IN_PROGRESS, COMPLETED, CANCELLED, DECLINED, EXPIRED); "open" is
-SENT and IN_PROGRESS. Times are ages (90s, 15m, 2h, 7d), dates (2026-11-01),
-"today", or "yesterday".
+SENT and IN_PROGRESS. Times are ages (90s, 15m, 2h, 7d), dates (2026-11-01,
+which begins at midnight UTC; add a time and offset for another time zone, such
+as 2026-11-01T00:00+02:00), or "today" and "yesterday", which begin at midnight
+local time.
 
 Commands that act on envelopes have no filters. Pass them the IDs of a list:
   esign envelopes list --status open --since 7d -q | esign envelopes remind -
@@ -69,7 +71,7 @@ ${rows([
   ['ESIGN_DEBUG', 'if set, the same as --debug'],
   ['CI', 'if set, the same as --no-input'],
   ['NO_COLOR, FORCE_COLOR, TERM', 'no colors, colors in a pipe, plain text'],
-  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
+  ['HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
   ['NODE_EXTRA_CA_CERTS', 'file with additional certificates'],
   ['AWS_PROFILE, AWS_ACCESS_KEY_ID, …', 'bucket credentials, as for the AWS CLI'],
 ])}

@@ -1,5 +1,6 @@
 import type { Config } from '@oclif/core/config';
 import { EsignError } from '../kernel/errors.ts';
+import { provideHome } from '../kernel/files/paths.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
@@ -27,6 +28,7 @@ export async function main(words: string[], installed: Installation): Promise<vo
   const invocation = createInvocation(argv);
   const { output, observations, interrupt } = invocation;
   output.watch();
+  provideHome();
   process.once('exit', () => waitingIndicator.clear());
   // oclif would print its own JSON if this variable is set.
   delete process.env.ESIGN_CONTENT_TYPE;

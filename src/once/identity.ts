@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { comparableSigner } from '../kernel/text/comparable-address.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
 import { OWN_METADATA_KEYS } from '../kernel/vocabulary.ts';
 import { digest } from '../log/keys.ts';
 

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { valueAt } from '../kernel/json.ts';
+import { valueText } from '../kernel/text/exact-json.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
@@ -36,7 +37,7 @@ export function exactText<T>(item: T, column: TableColumn<T>): string {
   if (column.value !== undefined) return column.value(item);
   const value = valueAt(item, column.key);
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return valueText(value);
 }
 
 const GAP = 2;

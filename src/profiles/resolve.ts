@@ -3,7 +3,7 @@ import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
-import { checkEndpoint } from './edit.ts';
+import { checkStorage } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
 import { profileNamed } from './store.ts';
 
@@ -116,7 +116,7 @@ function storageOf(
   if (profile !== undefined && !bucket) return { storage: profile.storage ?? {}, storageSource: 'profile' };
   const region = env.ESIGN_BUCKET_REGION?.trim();
   const endpoint = env.ESIGN_BUCKET_ENDPOINT?.trim();
-  if (endpoint) checkEndpoint(endpoint);
+  checkStorage({ bucket, region, endpoint });
   const given = Object.entries({ bucket, region, endpoint }).filter(([, value]) => value);
   return { storage: Object.fromEntries(given), storageSource: 'environment' };
 }

@@ -206,6 +206,20 @@ describe('a CSV file', () => {
     expect(report.problems.count).toBe(0);
   });
 
+  it.each(['nan', 'NaN', 'None', 'NULL', 'undefined', '<NA>', 'nan nan'])(
+    'warns about the empty value of another program: %s',
+    async (name) => {
+      const { report } = await check(`email,name,meta.city\na@b.c,${name},${name}\n`);
+      const text = `"${name}" looks like an empty value of another program`;
+      expect(report.warnings.first.map((one) => one.text)).toEqual([text, text]);
+    },
+  );
+
+  it.each(['Nan Goldin', 'Nanette', 'Jane Null', 'none@example.com'])('accepts the name %s', async (name) => {
+    const { report } = await check(`email,name\na@b.c,${name}\n`);
+    expect(report.warnings.first).toEqual([]);
+  });
+
   it.each([
     ['a@gmial.com', 'gmail.com'],
     ['a@gmail.con', 'gmail.com'],
@@ -250,6 +264,19 @@ describe('a JSON Lines file', () => {
       expect.stringContaining('4 webhookSecret: '),
       expect.stringMatching(/^5 metadata\.esignRun: /),
       expect.stringMatching(/^5 expiresInDays: "7" /),
+    ]);
+  });
+
+  it.each([
+    '9007199254740993',
+    '12345678901234567890',
+    '-9007199254740993',
+    '1e400',
+    '0.12345678901234567890',
+  ])('is refused with a number that would be rounded: %s', async (number) => {
+    const line = `{"signers":[{"email":"a@b.c"}],"metadata":{"order":${number}}}`;
+    expect(await problems(line)).toEqual([
+      `1 metadata.order: the number ${number} can't be kept exactly; write it in quotes`,
     ]);
   });
 

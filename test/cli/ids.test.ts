@@ -44,6 +44,33 @@ describe('IDs', () => {
     expect(notices).toEqual([]);
   });
 
+  it.each([
+    ['env_1\tsigner_1', { env_1: ['signer_1'] }],
+    ['env_1 signer_1', { env_1: ['signer_1'] }],
+    ['env_1\tann@example.com\r\nenv_1\tbob@example.com', { env_1: ['ann@example.com', 'bob@example.com'] }],
+    ['env_1 \t signer_1', { env_1: ['signer_1'] }],
+    ['env_1\tSENT\ttmpl_nda\tann@example.com', undefined],
+    ['env_1\tsigner_1\nenv_1', undefined],
+    ['env_1\t', undefined],
+  ])('are read with the signer after a tab or blanks: %j', async (text, signers) => {
+    const read = await readIds(['-'], 'envelope ID', terminal, Readable.from([Buffer.from(text)]));
+    expect(read.ids).toEqual(['env_1']);
+    expect(read.signers && Object.fromEntries(read.signers)).toEqual(signers);
+  });
+
+  it('are read in UTF-16, as PowerShell writes them', async () => {
+    const stdin = Readable.from([Buffer.from('\ufeffenv_1\r\nenv_2\r\n', 'utf16le')]);
+    expect((await readIds(['-'], 'envelope ID', terminal, stdin)).ids).toEqual(['env_1', 'env_2']);
+  });
+
+  it.each(['[\n  {"id":"env_1"}\n]', '{"id":"env_1"}\n{"id":"env_2"}', '[]', ' \n[', '\ufeff{'])(
+    'are refused as JSON: %j',
+    async (text) => {
+      const reading = readIds(['-'], 'envelope ID', terminal, Readable.from([Buffer.from(text)]));
+      await expect(reading).rejects.toMatchObject({ code: 'USAGE' });
+    },
+  );
+
   it('may be missing on stdin, with a notice', async () => {
     expect(await readIds(['-'], 'envelope ID', terminal, Readable.from([]))).toEqual({
       ids: [],

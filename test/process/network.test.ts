@@ -273,3 +273,16 @@ describe.skipIf(PACKAGE === undefined && conf === '')('in FIPS mode', () => {
     expect(existsSync(log) ? readFileSync(log, 'utf8') : '').toBe('');
   });
 });
+
+it('ignores 100 Continue before a response', async () => {
+  const server = await startServer((_, response) => {
+    response.writeContinue();
+    response.writeContinue();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
+  });
+  const env = { ESIGN_BASE_URL: `${server.origin}/api`, ESIGN_API_KEY: 'esk_0123456789' };
+  for (const words of ['api GET /esign/envelopes', 'envelopes list --json'])
+    expect(await home.start(words.split(' '), { env }).ended).toMatchObject({ code: 0 });
+  expect(server.seen).toHaveLength(2);
+  await server.close();
+});

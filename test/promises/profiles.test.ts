@@ -77,6 +77,11 @@ describe('profiles add', () => {
       code: 'BAD_RESPONSE',
       hint: expect.stringContaining(sandbox.baseUrl) as unknown,
     });
+    await writeFile(home.path('key'), sandbox.apiKey);
+    const words = `profiles add acme --api-key-file ${home.path('key')} --json`;
+    expect(reportedError(await home.run(`${words} --base-url ${origin}`.split(' '))).next).toEqual([
+      `esign ${words} --base-url ${sandbox.baseUrl}`,
+    ]);
     expect(await home.json`profiles list`).toEqual([]);
     const env = { ESIGN_BASE_URL: origin, ESIGN_API_KEY: sandbox.apiKey };
     expect((await home.run(argv`envelopes list`, { env })).code).toBe(8);

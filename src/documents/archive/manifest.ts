@@ -4,6 +4,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { readOwnBytes, tooLargeError } from '../../kernel/files/ownership.ts';
+import { toUtf8 } from '../../kernel/text/utf8.ts';
 
 /** The list of all files and their hashes, in the format of `sha256sum`. */
 export const MANIFEST_NAME = 'SHA256SUMS';
@@ -22,10 +23,13 @@ export function manifestName(dir: string, path: string): string {
 
 /** A line as `sha256sum` writes it. */
 const LINE = /^([0-9a-fA-F]{64}) [ *](.+)$/s;
+/** A line as `sha256sum --tag`, `shasum --tag`, and `openssl dgst` write it. */
+const TAGGED_LINE = /^SHA(?:2-)?256 ?\((.+)\) ?= ([0-9a-fA-F]{64})$/s;
 
 /** Parses a line returned by `readManifest`. Returns undefined for a comment or anything else that isn't an entry. */
 export function parseLine(line: string): ManifestEntry | undefined {
-  const [, sha256, name] = LINE.exec(line) ?? [];
+  const [, taggedName, taggedHash] = TAGGED_LINE.exec(line) ?? [];
+  const [, sha256 = taggedHash, name = taggedName] = LINE.exec(line) ?? [];
   if (sha256 === undefined || name === undefined) return undefined;
   return { sha256: sha256.toLowerCase(), name: Buffer.from(name, 'latin1').toString('utf8') };
 }
@@ -55,7 +59,8 @@ export async function readManifest(dir: string): Promise<string[]> {
 }
 
 async function linesIn(dir: string): Promise<string[]> {
-  const text = (await readOwnBytes(join(dir, MANIFEST_NAME), MAX_LIST_BYTES))?.toString('latin1') ?? '';
+  const bytes = await readOwnBytes(join(dir, MANIFEST_NAME), MAX_LIST_BYTES);
+  const text = bytes === undefined ? '' : toUtf8(bytes).toString('latin1');
   const lines = text.split('\n', MAX_LIST_LINES + 1);
   if (lines.length > MAX_LIST_LINES) throw tooLargeError();
   if (lines.at(-1) === '') lines.pop();

@@ -1,5 +1,6 @@
 import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
+import { untrustedReason } from './untrusted-reason.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
 export type JudgedSeal = Seal & { trust: SignerTrust | null };
@@ -47,7 +48,7 @@ export function judgeSeal(
     return { seal: { ...checked.seal, trust: trustIn(checked, { authorities }) }, problem: null };
   }
   const seal = { ...checked.seal, trust: trustIn(checked, known) };
-  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(seal, known) };
+  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(checked, seal, known) };
 }
 
 function problem(code: SealErrorCode, message: string): SealProblem {
@@ -74,6 +75,7 @@ function isAccepted({ trust }: JudgedSeal, { acceptsExtended }: TrustedSigners):
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
+  checked: CheckedSeal,
   { trust, subject, fingerprint }: JudgedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
@@ -92,7 +94,7 @@ function problemWithSigner(
   if (trust === 'unknown' && authorities.length > 0)
     return problem(
       'SEAL_UNTRUSTED',
-      `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
+      `The file was sealed by ${name}, whose certificate ${untrustedReason(checked, authorities)}.`,
     );
   return null;
 }

@@ -3,6 +3,7 @@ import { replacedBy } from '../../catalog/markers.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { ownValue } from '../../kernel/json.ts';
+import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
@@ -12,6 +13,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
+import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
 
@@ -83,7 +85,7 @@ export function statusText(envelope: Envelope, now: number): string {
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
   if (!isInFlight(status)) return '';
-  const waiting = people.filter((one) => !hasSigned(one)).map(nameOf);
+  const waiting = whoseTurn(envelope).map(nameOf);
   const whom = waiting.length > 0 ? ` for ${namesOf(waiting)}` : '';
   const sent = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
   const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
@@ -206,10 +208,7 @@ function files(envelope: Envelope): [string, string][] {
 function metadata(envelope: Envelope, isOwn: boolean): [string, string][] {
   return Object.entries(envelope.metadata ?? {})
     .filter(([key]) => key.startsWith('esign') === isOwn)
-    .map(([key, value]) => [
-      safeLine(key),
-      safeLine(typeof value === 'string' ? value : JSON.stringify(value)),
-    ]);
+    .map(([key, value]) => [safeLine(key), safeLine(valueText(value))]);
 }
 
 function section(title: string, pairs: [string, string][], terminal: Terminal): string {

@@ -3,6 +3,7 @@ import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
 import { hasSealedPart } from '../../documents/seal/sealed-part.ts';
 import { counted } from '../../kernel/duration.ts';
+import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { exactTime } from '../../output/time.ts';
@@ -140,7 +141,7 @@ function envelopeFacts(envelope: Envelope): Fact[] {
     ['Expires', envelope.expiresAt],
   ] as const;
   const more = Object.entries(metadata ?? {}).map(
-    ([name, value]): Fact => [`Metadata: ${name}`, typeof value === 'string' ? value : JSON.stringify(value)],
+    ([name, value]): Fact => [`Metadata: ${name}`, valueText(value)],
   );
   const template = [templateName, templateId && `(${templateId})`].filter(Boolean).join(' ');
   return [

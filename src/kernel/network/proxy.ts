@@ -4,7 +4,7 @@ import { isLocalhostName, isLoopbackHost } from './localhost.ts';
 
 /*
  * Chooses the proxy of a request to the service, the bucket, and in the doctor. The rules are those of curl: HTTPS_PROXY applies to
- * https, HTTP_PROXY to http, and lower-case names have priority.
+ * https, HTTP_PROXY to http, ALL_PROXY to both, and lower-case names have priority.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,10 +24,22 @@ export function proxyFor(env: Environment, target: URL): HttpProxy | undefined {
 /** Returns the proxy for a scheme (`https:`), ignoring NO_PROXY. @throws UsageError if it is not the URL of an HTTP proxy. */
 export function proxyForScheme(env: Environment, protocol: string): HttpProxy | undefined {
   const lower = `${protocol.slice(0, -1)}_proxy`;
-  const variable = [lower, lower.toUpperCase()].find((name) => env[name]);
+  const variable = [lower, lower.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) => env[name]);
   const value = variable === undefined ? undefined : env[variable];
   if (variable === undefined || !value) return undefined;
   const address = value.includes('://') ? value : `http://${value}`;
+  if (/^socks/i.test(address))
+    throw new UsageError(`${variable} is a SOCKS proxy, which esign can't use.`, {
+      hint: 'Set HTTPS_PROXY to an HTTP proxy, or add the host to NO_PROXY for a direct connection.',
+    });
+  // A URL ends its host at these characters, so a part of the user name would become the host.
+  if (/:\/\/[^@/?#\\]*[/?#\\].*@/.test(address))
+    throw new UsageError(
+      `The user name or password in ${variable} contains a character with a meaning in URLs.`,
+      {
+        hint: 'Write \\ as %5C, / as %2F, ? as %3F, # as %23, and @ as %40, such as http://DOMAIN%5Cuser:password@proxy.example:3128.',
+      },
+    );
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.port === '0')
     throw new UsageError(`${variable} is not a valid HTTP proxy URL.`, {

@@ -1,4 +1,4 @@
-import { BadResponseError, NetworkError } from '../../kernel/errors.ts';
+import { BadResponseError, NetworkError, NoApiError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../../session/context.ts';
 import { applyChanges, type ProfileChanges } from '../edit.ts';
@@ -36,6 +36,8 @@ async function checkKey(profile: Profile, context: Context): Promise<void> {
   try {
     await verifyKey(await context.session.clientOf(profile), context.interrupt.signal);
   } catch (error) {
+    if (error instanceof NoApiError)
+      throw new NoApiError(profile.baseUrl, error.likely, `${error.hint ?? ''} Nothing was stored.`.trim());
     if (error instanceof BadResponseError)
       throw new BadResponseError(error.message, {
         cause: error,

@@ -1,7 +1,8 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { GuardError } from '../../kernel/errors.ts';
+import { comparableAddress } from '../../kernel/text/email-address.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/vocabulary.ts';
-import { comparableAddress, matchesPattern } from './addresses.ts';
+import { matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
 /** The recipients of a write. */

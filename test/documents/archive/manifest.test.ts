@@ -46,6 +46,26 @@ describe('SHA256SUMS', () => {
   });
 });
 
+describe('a list of hashes from another program', () => {
+  const line = () => `${sha256('1')}  a.pdf\r\n`;
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+
+  it.each([
+    ['has a byte order mark', () => Buffer.from(`\ufeff${line()}`)],
+    ['is in UTF-16, as PowerShell writes it', () => utf16(`\ufeff${line()}`)],
+    ['is in UTF-16 without a byte order mark', () => utf16(line())],
+    ['is from sha256sum --tag', () => Buffer.from(`SHA256 (a.pdf) = ${sha256('1')}\n`)],
+    ['is from openssl dgst', () => Buffer.from(`SHA2-256(a.pdf)= ${sha256('1')}\n`)],
+    ['has capitals and an asterisk', () => Buffer.from(`${sha256('1').toUpperCase()} *a.pdf\n`)],
+  ])('is read if it %s', async (_, bytes) => {
+    await writeFile(join(dir, 'a.pdf'), '1');
+    await writeFile(join(dir, 'SHA256SUMS'), bytes());
+    expect(await verify()).toMatchObject([{ list: 'ok' }]);
+    await updateManifest(dir, new Map([['b.pdf', sha256('2')]]));
+    expect((await verify()).map((one) => one.list)).toEqual(['ok', 'missing']);
+  });
+});
+
 describe('verify', () => {
   it('reports changed, missing, outside, and unreadable files', async () => {
     await writeFile(join(dir, 'good'), 'good');
