@@ -1,8 +1,7 @@
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { writeLine } from '../../src/journal/line.ts';
 import { lockFile } from '../../src/kernel/files/lock.ts';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { keyRevokedAfter, listsNothing, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
@@ -42,6 +41,19 @@ async function lastRun(): Promise<Record<string, unknown>> {
 }
 
 describe('bulk create', () => {
+  it('has emailed nobody when the quota ends before the last draft', async () => {
+    await people('quota', 5);
+    let created = 0;
+    relay.intervene = ({ method, path }) =>
+      method === 'POST' && path === '/esign/envelopes' && ++created > 4
+        ? { status: 403, code: 'QUOTA_EXCEEDED' }
+        : undefined;
+    const { code, stderr } = await send();
+    expect([code, jsonLines(stderr)]).toMatchObject([7, [{ error: { code: 'QUOTA_EXCEEDED' } }]]);
+    expect(await lastRun()).toMatchObject({ state: 'interrupted', done: 0, failed: 0 });
+    expect(await relay.emails()).toEqual({});
+  });
+
   it('sends each row once and reports it', async () => {
     await writeFile(
       home.path('rows.csv'),
@@ -167,25 +179,12 @@ describe('an interrupted run', () => {
     expect(stopped.code).toBe(3);
     const { id } = await lastRun();
     expect(await lastRun()).toMatchObject({ state: 'interrupted', total: 12 });
+    // Nobody is emailed before the last row has been accepted.
+    expect(await relay.emails()).toEqual({});
     relay.intervene = () => undefined;
     expect((await resume()).code).toBe(0);
     expect(await lastRun()).toMatchObject({ id, state: 'finished', done: 12 });
     expect(await relay.emails()).toEqual(once('cut', 12));
-  });
-
-  it('does not let its rows be sent by another run', async () => {
-    await people('same', 4);
-    relay.intervene = keyRevokedAfter(1);
-    await send();
-    relay.intervene = () => undefined;
-    const { id } = await lastRun();
-    // The same rows in another notation.
-    const lines = Array.from({ length: 4 }, (_, n) => `same ${n};same${n}@example.com\r\n`);
-    await writeFile(home.path('rows.csv'), `\ufeffname;email\r\n${lines.join('')}`);
-    const refused = await send();
-    expect([refused.code, reportedError(refused).hint]).toEqual([2, expect.stringContaining(String(id))]);
-    expect((await resume()).code).toBe(0);
-    expect(await relay.emails()).toEqual(once('same', 4));
   });
 
   it('resolves lost replies', async () => {
@@ -343,65 +342,6 @@ describe('a list that lags behind a run', () => {
       expect([canceled.code, jsonLines(canceled.stdout)]).toMatchObject([0, { length: 3 }]);
     },
   );
-});
-
-/** Makes the last run appear to have started, and optionally to have ended, 40 days ago. */
-async function age(ended: boolean): Promise<void> {
-  const { id } = await lastRun();
-  const path = home.path('state', 'runs', String(id), 'journal.jsonl');
-  const then = Date.now() - 40 * 86_400_000;
-  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => {
-    const entry = line === '' ? undefined : parseJson(line);
-    if (!isRecord(entry) || entry.type !== 'run') return line;
-    const { crc: _, ...head } = entry;
-    return writeLine({ ...head, at: then }).trimEnd();
-  });
-  await writeFile(path, lines.join('\n'));
-  if (ended) await utimes(path, then / 1_000, then / 1_000);
-}
-
-describe('a list that is run again', () => {
-  it('skips the rows that a run sent in the last 30 days, whenever that run was started', async () => {
-    await people('old', 3);
-    await send('--first', '1');
-    await age(false);
-    await resume();
-    const second = await send();
-    expect(rowsIn(second.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'EXISTING', 'EXISTING']);
-    expect(await relay.emails()).toEqual(once('old', 3));
-    await age(true);
-    const third = await send();
-    expect(rowsIn(third.stdout).map(({ status }) => status)).toEqual(['SENT', 'SENT', 'SENT']);
-  });
-
-  it('sends only the corrected row, and all rows with --again', async () => {
-    await people('fix', 3);
-    relay.intervene = refuses('fix1@');
-    await send();
-    relay.intervene = () => undefined;
-    const second = await send();
-    expect(second.code).toBe(0);
-    expect(rowsIn(second.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'SENT', 'EXISTING']);
-    expect(await relay.emails()).toEqual(once('fix', 3));
-    const dry = await home.run`bulk create rows.csv --template tmpl_nda --send --dry-run --json`;
-    expect(JSON.parse(dry.stdout)).toMatchObject({ rows: 0, existing: 3 });
-    // A list with nothing left to send leaves no run.
-    const { id } = await lastRun();
-    const third = await send();
-    expect(rowsIn(third.stdout).map(({ status }) => status)).toEqual(['EXISTING', 'EXISTING', 'EXISTING']);
-    expect([third.code, (await lastRun()).id]).toEqual([0, id]);
-    expect((await send('--again')).code).toBe(0);
-    expect(Object.values(await relay.emails())).toEqual([2, 2, 2]);
-  });
-
-  it('sends the drafts of an earlier run and creates no others', async () => {
-    await people('draft', 3);
-    expect((await create()).code).toBe(0);
-    expect(creates()).toHaveLength(3);
-    expect((await send()).code).toBe(0);
-    expect(creates()).toHaveLength(3);
-    expect(await relay.emails()).toEqual(once('draft', 3));
-  });
 });
 
 describe('request IDs in a list', () => {
