@@ -8,8 +8,11 @@ import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { gateFor } from './recording.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from './server.ts';
 
-/** The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. */
-export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 408 | 499 | 500;
+/**
+ * The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. `late 504`: so does a gateway that
+ * gives up. `no body` and `no envelope` are responses that report a success only.
+ */
+export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 'late 504' | 'no body' | 'no envelope' | 408 | 499 | 500;
 
 /** Variants of a service that don't contradict the API document. */
 export interface Behavior {
@@ -22,6 +25,13 @@ export interface Behavior {
   listMetadata?: 'shown' | 'null' | 'empty' | 'missing';
   /** Changes to metadata keys everywhere. */
   keys?: 'kept' | 'lower-cased' | 'dropped';
+  /** Changes to texts in metadata. */
+  textIn?: (text: string) => unknown;
+  /** A created envelope is found by its ID after this time, in ms. */
+  getLagMs?: number;
+  /** The service ignores `sendImmediately`. */
+  onlyDrafts?: boolean;
+  idOf?: (number: number) => string;
   order?: 'newest-first' | 'oldest-first' | 'id';
   /** How far the Date header is ahead of the clock, and `createdAt` ahead of the Date header, in ms. */
   dateSkewMs?: number | 'no header';
@@ -37,6 +47,8 @@ interface Stored {
   /** When it was created, by the test's clock. */
   at: number;
 }
+
+const GAVE_UP = { error: { code: 'TIMED_OUT', message: 'The request took too long.' } };
 
 /** A service with every behavior that the API document allows, on a real socket and with the test's clock. It counts emails. */
 export class LaggingService {
@@ -70,13 +82,17 @@ export class LaggingService {
   }
 
   /** A client whose writes are recorded in the log. */
-  client(clock: Clock = this.#clock, memory: WriteMemory = new ProcessMemory()): Client {
+  client(
+    clock: Clock = this.#clock,
+    memory: WriteMemory = new ProcessMemory(),
+    apiKey = 'sk_test_0123456789',
+  ): Client {
     const serviceClock = new ServiceClock(clock);
     return createClient({
       serviceClock,
       gate: async () => gateFor(memory, this.baseUrl, clock, () => serviceClock.now()),
       baseUrl: this.baseUrl,
-      apiKey: 'sk_test_0123456789',
+      apiKey,
       timeoutMs: 30_000,
       userAgent: 'esign-test',
       retries: 0,
@@ -104,17 +120,19 @@ export class LaggingService {
     if (request.method === 'GET') return this.#read(request, response);
     const fate = this.behavior.fateOf?.({ path: request.path, number: ++this.#writes }) ?? 'ok';
     if (fate === 'never came') return loseReply(response);
-    if (fate === 'late') {
+    if (fate === 'late' || fate === 'late 504') {
       this.#late.push({
         at: this.#clock.now() + (this.behavior.lateMs ?? 0),
         work: () => void this.#write(request),
       });
-      return loseReply(response);
+      return fate === 'late' ? loseReply(response) : json(response, 504, GAVE_UP);
     }
     const { status, body } = this.#write(request);
     if (fate === 'ok') return json(response, status, body);
     if (fate === 'lost') return loseReply(response);
-    return json(response, fate, { error: { code: 'TIMED_OUT', message: 'The request took too long.' } });
+    if (fate === 'no body') return response.writeHead(204).end();
+    if (fate === 'no envelope') return json(response, 202, { data: {} });
+    return json(response, fate, GAVE_UP);
   }
 
   #processLate(): void {
@@ -129,8 +147,9 @@ export class LaggingService {
     const target = /\/esign\/envelopes(?:\/([^/]+)\/(\w+))?$/.exec(path);
     // Another run's sandbox may still deliver webhooks to a receiver that had this port.
     if (target === null) return { status: 404, body: {} };
-    const [, id, action] = target;
-    if (id === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
+    const [, escaped, action] = target;
+    if (escaped === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
+    const id = decodeURIComponent(escaped);
     const envelope = this.stored.find((one) => one.envelope.id === id)?.envelope;
     const isWrong = action === 'send' ? envelope?.status !== 'DRAFT' : envelope?.status === 'CANCELLED';
     if (envelope === undefined || isWrong)
@@ -142,11 +161,12 @@ export class LaggingService {
 
   #create(body: unknown): Envelope {
     if (!isRecord(body) || !isList(body.signers)) throw new Error('not a create body');
-    const { templateIn = (id) => id, createdSkewMs = 0, dateSkewMs = 0 } = this.behavior;
+    const { templateIn = (id) => id, idOf = (number) => `env_${number}` } = this.behavior;
+    const { createdSkewMs = 0, dateSkewMs = 0, onlyDrafts = false } = this.behavior;
     const skew = createdSkewMs + (dateSkewMs === 'no header' ? 0 : dateSkewMs);
     const number = this.stored.length + 1;
     const envelope: Envelope = {
-      id: `env_${number}`,
+      id: idOf(number),
       templateId: templateIn(String(body.templateId)),
       status: 'DRAFT',
       subject: typeof body.subject === 'string' ? body.subject : null,
@@ -161,15 +181,19 @@ export class LaggingService {
       sentAt: null,
     };
     this.stored.push({ envelope, at: this.#clock.now() });
-    if (body.sendImmediately === true) this.#send(envelope);
+    if (body.sendImmediately === true && !onlyDrafts) this.#send(envelope);
     return envelope;
   }
 
   #metadataOf(metadata: unknown): Record<string, unknown> {
-    const { keys = 'kept' } = this.behavior;
+    const { keys = 'kept', textIn = (text) => text } = this.behavior;
     if (!isRecord(metadata) || keys === 'dropped') return {};
-    if (keys === 'kept') return metadata;
-    return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]));
+    return Object.fromEntries(
+      Object.entries(metadata).map(([key, value]) => [
+        keys === 'kept' ? key : key.toLowerCase(),
+        typeof value === 'string' ? textIn(value) : value,
+      ]),
+    );
   }
 
   #send(envelope: Envelope): void {
@@ -181,12 +205,14 @@ export class LaggingService {
 
   #read({ path, query }: SeenRequest, response: ServerResponse): unknown {
     const id = /\/esign\/envelopes\/([^/]+)$/.exec(path)?.[1];
+    const { listLagMs = 0, getLagMs = 0, order = 'newest-first' } = this.behavior;
     if (id !== undefined) {
-      const found = this.stored.find((one) => one.envelope.id === id);
+      const found = this.stored.find(
+        ({ envelope, at }) => envelope.id === decodeURIComponent(id) && at + getLagMs <= this.#clock.now(),
+      );
       if (found) return json(response, 200, { data: found.envelope });
       return json(response, 404, { error: { code: 'NOT_FOUND', message: 'no such envelope' } });
     }
-    const { listLagMs = 0, order = 'newest-first' } = this.behavior;
     const [page, size] = [Number(query.get('page')), Number(query.get('pageSize'))];
     const items = this.stored
       .filter(({ at }) => at + listLagMs <= this.#clock.now())
