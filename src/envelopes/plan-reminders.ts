@@ -50,7 +50,9 @@ interface Due {
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
   let reading: Promise<ReminderTimes> | undefined;
-  const readTimes = () => (reading ??= means.readReminders().then((writes) => new ReminderTimes(writes)));
+  const timesNow = async () =>
+    new ReminderTimes(await means.readReminders(), means.client.serviceClock.now());
+  const readTimes = () => (reading ??= timesNow());
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
     if (options.steps !== undefined && !isInFlight(status))
@@ -84,7 +86,7 @@ function planReminder(
   const now = client.serviceClock.now();
   const named = options.signersOf(id);
   const asked = askedNow(envelope, named, options, now);
-  const isReminded = ({ signer, since }: Due) => (times.lastOf(id, idOf(signer))?.at ?? -Infinity) >= since;
+  const isReminded = ({ signer, since }: Due) => (times.lastOf(id, signer)?.at ?? -Infinity) >= since;
   const left = asked.filter((one) => !isReminded(one));
   if (asked.length > 0 && left.length === 0) return skipRemindedRecently(id, asked, times, options, now);
   const pending = (envelope.signers ?? []).filter(isPending);
@@ -137,7 +139,7 @@ function gapStart({ gapMs = 0 }: RemindOptions, now: number): number {
 }
 
 function remindedWithinHour(id: string, { signer }: Due, times: ReminderTimes, now: number): Concern[] {
-  const ago = now - (times.lastOf(id, idOf(signer))?.at ?? -Infinity);
+  const ago = now - (times.lastOf(id, signer)?.at ?? -Infinity);
   return ago > RECENT_MS ? [] : [{ text: `${addressOf(signer)} was reminded ${durationInWords(ago)} ago.` }];
 }
 
@@ -222,7 +224,7 @@ function skipRemindedRecently(
 ): Skip {
   if (steps !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
-    const at = times.lastOf(id, idOf(signer))?.at ?? now;
+    const at = times.lastOf(id, signer)?.at ?? now;
     return `${addressOf(signer)}, ${durationInWords(Math.max(0, now - at))} ago`;
   });
   const text = `The signers of ${id} were reminded within the last ${durationInWords(gapMs)}: ${last.join('; ')}.`;
@@ -232,7 +234,7 @@ function skipRemindedRecently(
 
 /** Services without signer IDs may accept an address. */
 function idOf({ id, email }: Signer): string {
-  return id ?? email ?? '';
+  return id || email || '';
 }
 
 function remindedSome(

@@ -65,8 +65,9 @@ function paragraphOf(sentence: string, terminal: Terminal): string {
 /** The service doesn't return reminders. */
 function reminderText({ signers }: Envelope, reminder: SentReminder | undefined, now: number): string {
   if (reminder === undefined) return '';
-  const signer = signers?.find(({ id, email }) => (id ?? email) === reminder.signerId);
-  const whom = signer === undefined ? 'Reminded' : `${nameOf(signer)} was reminded`;
+  const signer = signers?.find(reminder.names);
+  const one = signer === undefined ? 'A signer' : nameOf(signer);
+  const whom = reminder.isForAll ? 'Reminded' : `${one} was reminded`;
   return `${whom} from this machine ${relativeTime(new Date(reminder.at).toISOString(), now)}.`;
 }
 

@@ -143,7 +143,7 @@ async function writeFolder(
   const { baseUrl } = await context.session.settings();
   const account = baseUrl?.value ?? '';
   const webhooks = await readReceivedWebhooks(stateDir(), envelope.id, redactor, warn);
-  const reminders = await readSentReminders(stateDir(), account, envelope.id);
+  const reminders = await readSentReminders(stateDir(), account, envelope);
   const writes = await readLoggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);

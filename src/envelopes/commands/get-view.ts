@@ -40,7 +40,10 @@ export function lastReminderReader({
 }: Context): (envelope: Envelope) => Promise<SentReminder | undefined> {
   let reading: Promise<ReminderTimes> | undefined;
   const readTimes = async () =>
-    new ReminderTimes(await readReminders(logFolder(stateDir()), await session.baseUrl()).catch(() => []));
+    new ReminderTimes(
+      await readReminders(logFolder(stateDir()), await session.baseUrl()).catch(() => []),
+      session.now(),
+    );
   return async ({ id, status }) => {
     if (!isInFlight(status)) return undefined;
     reading ??= readTimes();

@@ -22,7 +22,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
     isNamed(turn.signer, selection),
   );
   const { baseUrl } = await session.settings();
-  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''));
+  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
   const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
@@ -51,8 +51,7 @@ function isNamed(one: Signer, { signer }: Selection): boolean {
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
 function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
-  const { id, email } = turn.signer;
-  const last = reminders.lastOf(envelope.id, id ?? email ?? '');
+  const last = reminders.lastOf(envelope.id, turn.signer);
   return last === undefined || last.at < turn.beganAt ? null : new Date(last.at).toISOString();
 }
 
