@@ -2,7 +2,6 @@ import { createBody, newRequestId } from '../../src/envelopes/create.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import type { Actor } from './actor.ts';
-import { ALL_RULES, reserveSettleSend } from './reference.ts';
 import { sendList } from './run-actor.ts';
 
 const ADA = { email: 'ada@example.com', name: 'Ada' };
@@ -27,5 +26,4 @@ export const ACTORS: Readonly<Record<string, Actor>> = {
   create: createWithId,
   'create-without-id': createWithoutId,
   run: sendList,
-  reference: reserveSettleSend(ALL_RULES),
 };
