@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Client, createClient } from '../../src/api/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -10,9 +10,20 @@ import { json, loseReply, type SeenRequest, startServer, type TestServer } from 
 
 /**
  * The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. `late 504`: so does a gateway that
- * gives up. `no body` and `no envelope` are responses that report a success only.
+ * gives up. 429 creates nothing. `no body` and `no envelope` are responses that report a success only.
  */
-export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 'late 504' | 'no body' | 'no envelope' | 408 | 499 | 500;
+export type Fate =
+  | 'ok'
+  | 'lost'
+  | 'never came'
+  | 'late'
+  | 'late 504'
+  | 'no body'
+  | 'no envelope'
+  | 408
+  | 429
+  | 499
+  | 500;
 
 /** Variants of a service that don't contradict the API document. */
 export interface Behavior {
@@ -32,6 +43,8 @@ export interface Behavior {
   /** The service ignores `sendImmediately`. */
   onlyDrafts?: boolean;
   idOf?: (number: number) => string;
+  /** The status in the response to a send. */
+  sentReply?: string;
   order?: 'newest-first' | 'oldest-first' | 'id';
   /** How far the Date header is ahead of the clock, and `createdAt` ahead of the Date header, in ms. */
   dateSkewMs?: number | 'no header';
@@ -85,18 +98,19 @@ export class LaggingService {
   client(
     clock: Clock = this.#clock,
     memory: WriteMemory = new ProcessMemory(),
-    apiKey = 'sk_test_0123456789',
+    options: Partial<Pick<ClientOptions, 'apiKey' | 'retries' | 'graceMs'>> = {},
   ): Client {
     const serviceClock = new ServiceClock(clock);
     return createClient({
       serviceClock,
       gate: async () => gateFor(memory, this.baseUrl, clock, () => serviceClock.now()),
       baseUrl: this.baseUrl,
-      apiKey,
+      apiKey: 'sk_test_0123456789',
       timeoutMs: 30_000,
       userAgent: 'esign-test',
       retries: 0,
       clock,
+      ...options,
     });
   }
 
@@ -120,6 +134,10 @@ export class LaggingService {
     if (request.method === 'GET') return this.#read(request, response);
     const fate = this.behavior.fateOf?.({ path: request.path, number: ++this.#writes }) ?? 'ok';
     if (fate === 'never came') return loseReply(response);
+    if (fate === 429) {
+      response.setHeader('retry-after', '60');
+      return json(response, 429, { error: { code: 'RATE_LIMITED', message: 'wait' } });
+    }
     if (fate === 'late' || fate === 'late 504') {
       this.#late.push({
         at: this.#clock.now() + (this.behavior.lateMs ?? 0),
@@ -155,7 +173,13 @@ export class LaggingService {
     if (envelope === undefined || isWrong)
       return { status: 400, body: { error: { code: 'INVALID_STATE', message: 'not in this status' } } };
     if (action === 'cancel') envelope.status = 'CANCELLED';
-    if (action === 'send') this.#send(envelope);
+    if (action === 'send') {
+      this.#send(envelope);
+      return {
+        status: 200,
+        body: { data: { ...envelope, status: this.behavior.sentReply ?? envelope.status } },
+      };
+    }
     return { status: 200, body: { data: envelope } };
   }
 
