@@ -43,6 +43,7 @@ export interface Behavior {
   /** The service ignores `sendImmediately`. */
   onlyDrafts?: boolean;
   idOf?: (number: number) => string;
+  refusesSend?: boolean;
   /** The status in the response to a send. */
   sentReply?: string;
   order?: 'newest-first' | 'oldest-first' | 'id';
@@ -61,6 +62,7 @@ interface Stored {
   at: number;
 }
 
+const RATE_LIMITED = { error: { code: 'RATE_LIMITED', message: 'wait' } };
 const GAVE_UP = { error: { code: 'TIMED_OUT', message: 'The request took too long.' } };
 
 /** A service with every behavior that the API document allows, on a real socket and with the test's clock. It counts emails. */
@@ -134,10 +136,7 @@ export class LaggingService {
     if (request.method === 'GET') return this.#read(request, response);
     const fate = this.behavior.fateOf?.({ path: request.path, number: ++this.#writes }) ?? 'ok';
     if (fate === 'never came') return loseReply(response);
-    if (fate === 429) {
-      response.setHeader('retry-after', '60');
-      return json(response, 429, { error: { code: 'RATE_LIMITED', message: 'wait' } });
-    }
+    if (fate === 429) return json(response, 429, RATE_LIMITED, { 'retry-after': '60' });
     if (fate === 'late' || fate === 'late 504') {
       this.#late.push({
         at: this.#clock.now() + (this.behavior.lateMs ?? 0),
@@ -145,7 +144,15 @@ export class LaggingService {
       });
       return fate === 'late' ? loseReply(response) : json(response, 504, GAVE_UP);
     }
-    const { status, body } = this.#write(request);
+    return this.#done(fate, this.#write(request), response);
+  }
+
+  /** Answers a request that was processed. */
+  #done(
+    fate: Exclude<Fate, 'never came' | 'late' | 'late 504'>,
+    { status, body }: { status: number; body: unknown },
+    response: ServerResponse,
+  ): unknown {
     if (fate === 'ok') return json(response, status, body);
     if (fate === 'lost') return loseReply(response);
     if (fate === 'no body') return response.writeHead(204).end();
@@ -173,6 +180,8 @@ export class LaggingService {
     if (envelope === undefined || isWrong)
       return { status: 400, body: { error: { code: 'INVALID_STATE', message: 'not in this status' } } };
     if (action === 'cancel') envelope.status = 'CANCELLED';
+    if (action === 'send' && this.behavior.refusesSend)
+      return { status: 402, body: { error: { code: 'QUOTA_EXCEEDED', message: 'no emails left' } } };
     if (action === 'send') {
       this.#send(envelope);
       return {
