@@ -34,7 +34,8 @@ const FRAME = {
   // The composition root. From cli/, it imports only what does not import it: terminal, prompts, trace.
   session: [...Object.keys(ENGINES), 'output', 'cli'],
   cli: ['api', 'catalog', 'output', 'profiles', 'session'],
-  output: [],
+  // Lists become CSV or a workbook.
+  output: ['tables'],
 };
 /** Commands import every engine, cli/, session/, and output/. These also use parts of other folders' commands. */
 const COMMANDS = {
@@ -85,7 +86,6 @@ const bundled = [
   'cli-table3',
   'conf',
   'csv-parse',
-  'csv-stringify',
   'fastest-levenshtein',
   'hono',
   'ora',
@@ -94,6 +94,7 @@ const bundled = [
   'sax',
   'string-width',
   'undici',
+  'write-excel-file',
   'yaml',
   'yauzl',
   'zod',

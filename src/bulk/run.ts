@@ -78,8 +78,7 @@ async function lookForRows(session: BulkSession, host: RunHost, notBefore: numbe
   const { client, observer } = options;
   observer.waits?.('looking for what was already created');
   const wanted = new WantedRequests();
-  for await (const row of run.rows())
-    if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
+  for await (const row of run.rows()) if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
   const at = client.clock.now();
   const remembered = rememberedOfRun(run.state);
   const { signal } = session;

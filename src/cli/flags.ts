@@ -82,8 +82,24 @@ export function fieldsFlag(example: string) {
   });
 }
 
+/** Creates the `--force` flag of a command that writes a file. */
+export function forceFlag() {
+  return booleanFlag('replace an existing file', { default: false });
+}
+
+/** Creates the `--output` flag of a list. `exclusive` names the flags for other formats. */
+export function outputFlag(exclusive: string[]) {
+  return textFlag('FILE', 'write a workbook (.xlsx), or CSV that spreadsheet programs open (.csv)', {
+    char: 'o',
+    exclusive,
+    helpGroup: 'OUTPUT',
+  });
+}
+
 /** The output flags of the lists that people export. */
 export const formatFlags = inGroup('OUTPUT', {
+  output: outputFlag(['json', 'quiet']),
+  force: forceFlag(),
   csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet'] }),
   fields: fieldsFlag('id,status,signers.0.email'),
   quiet: quietFlag('IDs'),

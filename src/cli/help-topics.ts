@@ -14,7 +14,8 @@ export const SHARED_GROUPS = ['FILTER', 'OUTPUT', 'GLOBAL'];
 /** Returns the line that stands for the shared flags of a command. */
 export function sharedFlagsLine(flags: readonly Command.Flag.Any[]): string {
   const has = (group: string) => flags.some(({ helpGroup }) => helpGroup === group);
-  const output = flags.filter(({ helpGroup }) => helpGroup === 'OUTPUT');
+  // `--force` belongs to `-o`.
+  const output = flags.filter(({ helpGroup, name }) => helpGroup === 'OUTPUT' && name !== 'force');
   const names = output.map(({ char, name }) => (char === undefined ? `--${name}` : `-${char}`)).sort();
   const parts = [...(has('FILTER') ? ['filters'] : []), ...names, '--json', '…'];
   return `${parts.join(', ')}: see \`esign help flags\``;

@@ -37,6 +37,12 @@ export function errColumns(): number {
   return stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
+/** Returns the number of lines of the terminal of stderr; infinite if it is not a terminal. */
+export function errRows(): number {
+  const { stderr } = process;
+  return stderr.isTTY ? stderr.rows || 24 : Number.POSITIVE_INFINITY;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TerminalOptions {

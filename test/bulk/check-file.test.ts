@@ -9,7 +9,7 @@ describe('placeholders', () => {
     const { rows, report } = await check(text, 7, flags);
     return {
       subjects: rows.map(({ envelope }) => envelope.subject),
-      problems: report.problems.first.map(({ line, column, text: what }) => `${line} ${column} ${what}`),
+      problems: report.problems.groups().map(({ line, column, text: what }) => `${line} ${column} ${what}`),
     };
   };
 
@@ -183,7 +183,7 @@ describe('a CSV file', () => {
   ])('warns about a cell of a spreadsheet in %s: %s', async (column, cell) => {
     const { report } = await check(`email,${column}\na@b.c,${cell}\n`);
     expect(report.problems.count).toBe(0);
-    expect(report.warnings.first).toMatchObject([{ line: 2, column }]);
+    expect(report.warnings.groups()).toMatchObject([{ line: 2, column }]);
   });
 
   it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
@@ -216,7 +216,7 @@ describe('a CSV file', () => {
     ['a@example.com', undefined],
   ])('warns about %s: %s', async (email, meant) => {
     const { report } = await check(`email\n${email}\n`);
-    expect(report.warnings.first.map(({ text }) => text)).toEqual(
+    expect(report.warnings.groups().map(({ text }) => text)).toEqual(
       meant === undefined ? [] : [expect.stringContaining(`mean ${meant}?`)],
     );
   });

@@ -1,9 +1,10 @@
-import { vi } from 'vitest';
-import type { Settled } from '../../src/once/settle.ts';
+import type * as CarryOut from '../../src/once/carry-out.ts';
+import type * as Precedence from '../../src/once/precedence.ts';
+import type * as Settling from '../../src/once/settle.ts';
 
 /*
  * The product's own code with one rule of the protocol broken, to see that each rule is needed, and that the explorer finds what happens
- * without it. Import this file before anything of `src/once`.
+ * without it. A test replaces the modules with these variants (`vi.mock`), which do the same until a rule is broken.
  */
 
 /** The rules by what a process does that breaks them. */
@@ -16,42 +17,37 @@ export type BrokenRule =
   | 'ignores what an earlier process may have left'
   | 'cancels nothing';
 
-const state = vi.hoisted(() => ({ broken: undefined as string | undefined }));
+let broken: BrokenRule | undefined;
 
 /** Breaks a rule until the next call, or none. */
 export function breakRule(rule: BrokenRule | undefined): void {
-  state.broken = rule;
+  broken = rule;
 }
 
-vi.mock('../../src/once/precedence.ts', async (original) => {
-  const real = await original<typeof import('../../src/once/precedence.ts')>();
+export function withBreakablePrecedence(real: typeof Precedence): typeof Precedence {
   const byPrecedence: typeof real.byPrecedence = (a, b) => {
-    if (state.broken === 'sends the youngest draft' && a.status === 'DRAFT' && b.status === 'DRAFT')
+    if (broken === 'sends the youngest draft' && a.status === 'DRAFT' && b.status === 'DRAFT')
       return real.byPrecedence(b, a);
-    if (state.broken !== 'prefers an older draft to what was sent') return real.byPrecedence(a, b);
+    if (broken !== 'prefers an older draft to what was sent') return real.byPrecedence(a, b);
     const asDraft = (one: typeof a) => (one.status === 'CANCELLED' ? one : { ...one, status: 'DRAFT' });
     return real.byPrecedence(asDraft(a), asDraft(b));
   };
   return { ...real, byPrecedence };
-});
+}
 
-vi.mock('../../src/once/carry-out.ts', async (original) => {
-  const real = await original<typeof import('../../src/once/carry-out.ts')>();
+export function withBreakableChoice(real: typeof CarryOut): typeof CarryOut {
   const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) =>
-    real.chooseEnvelope(host, draft, state.broken === 'sends its own draft' ? [] : others);
+    real.chooseEnvelope(host, draft, broken === 'sends its own draft' ? [] : others);
   const tidy: typeof real.tidy = (...all) =>
-    state.broken === 'cancels nothing' ? Promise.resolve() : real.tidy(...all);
+    broken === 'cancels nothing' ? Promise.resolve() : real.tidy(...all);
   return { ...real, chooseEnvelope, tidy };
-});
+}
 
-vi.mock('../../src/once/settle.ts', async (original) => {
-  const real = await original<typeof import('../../src/once/settle.ts')>();
+export function withBreakableSettling(real: typeof Settling): typeof Settling {
   const settle: typeof real.settle = async (host, start, notBefore) => {
-    if (state.broken === 'decides without reading the list')
-      return { others: new Map(), isProof: true } satisfies Settled;
-    const isForgetful = state.broken === 'ignores what an earlier process may have left';
-    if (state.broken !== 'decides without waiting')
-      return real.settle(host, start, isForgetful ? 0 : notBefore);
+    if (broken === 'decides without reading the list') return { others: new Map(), isProof: true };
+    const isForgetful = broken === 'ignores what an earlier process may have left';
+    if (broken !== 'decides without waiting') return real.settle(host, start, isForgetful ? 0 : notBefore);
     const { clock } = host.client;
     const { sleep } = clock;
     clock.sleep = () => Promise.resolve();
@@ -60,4 +56,4 @@ vi.mock('../../src/once/settle.ts', async (original) => {
     });
   };
   return { ...real, settle };
-});
+}

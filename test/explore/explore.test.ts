@@ -1,10 +1,20 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { ACTORS, createWithId, createWithoutId } from './actors.ts';
 import { type BrokenRule, breakRule } from './broken-rules.ts';
 import { explore, replay } from './explore.ts';
 import { sendList } from './run-actor.ts';
 import { DEFAULTS, type Settings } from './settings.ts';
 import { formatSchedule, parseSchedule } from './trail.ts';
+
+vi.mock('../../src/once/precedence.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakablePrecedence(await original()),
+);
+vi.mock('../../src/once/carry-out.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakableChoice(await original()),
+);
+vi.mock('../../src/once/settle.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakableSettling(await original()),
+);
 
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
 const ONE = { processes: 1, machines: 1 };

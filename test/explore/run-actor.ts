@@ -43,8 +43,11 @@ async function openRun({ name, journal, clock, client }: Machine): Promise<OpenR
     state.apply(entry);
   };
   if (!resumed) {
-    await journal.append([JSON.stringify(state.head)]);
-    await note({ type: 'rows', from: 1, rows: [[2, requestId, '']] });
+    // As in the product, a journal exists with its rows or not at all.
+    const rows: RunEntry = { type: 'rows', from: 1, rows: [[2, requestId, '']] };
+    state.apply(rows);
+    await journal.append([JSON.stringify(state.head), JSON.stringify(rows)]);
+    await journal.sync();
   }
   return {
     files: filesOf('/nowhere', state.head.id),

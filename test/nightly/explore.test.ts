@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Actor } from '../explore/actor.ts';
 import { createWithId } from '../explore/actors.ts';
 import { type BrokenRule, breakRule } from '../explore/broken-rules.ts';
@@ -6,6 +6,16 @@ import { explore } from '../explore/explore.ts';
 import { sendList } from '../explore/run-actor.ts';
 import { DEFAULTS, type Settings } from '../explore/settings.ts';
 import { formatReport } from '../explore/trail.ts';
+
+vi.mock('../../src/once/precedence.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakablePrecedence(await original()),
+);
+vi.mock('../../src/once/carry-out.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakableChoice(await original()),
+);
+vi.mock('../../src/once/settle.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakableSettling(await original()),
+);
 
 const SECONDS = Number(process.env.EXPLORE_SECONDS ?? 60);
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };

@@ -472,9 +472,12 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       z.array(
         z.object({
           row: count,
+          line: count,
+          templateId: text,
           email: text,
           name: maybe,
           role: maybe,
+          replacedBy: maybe,
           state: z.enum(['signed', 'waiting', 'declined', 'expired', 'cancelled', 'never']),
           envelopeId: maybe,
           signedAt: maybe,

@@ -25,7 +25,14 @@ export async function* jsonRows(
       continue;
     }
     const row = withoutResults(value);
-    yield { line, value: row, label: (path) => path, cell: (path) => cellAt(row, path) };
+    yield {
+      line,
+      value: row,
+      label: (path) => path,
+      cell: (path) => cellAt(row, path),
+      columns: [],
+      cells: [],
+    };
   }
 }
 

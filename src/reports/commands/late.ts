@@ -1,6 +1,7 @@
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -30,10 +31,11 @@ export default class Late extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
+    const format = { ...flags, table: outputTable(flags, terminal) };
     const selection = await selectionOf(flags, context);
     const rows = await readLateSigners(selection, flags.after, context);
     if (rows.length === 0 && !flags.quiet) terminal.notice('No signers are late.');
-    if (rows.length === 0 || !isTableOutput(flags, terminal)) return writeList(rows, LATE_LIST, flags, out);
+    if (rows.length === 0 || !isTableOutput(format, terminal)) return writeList(rows, LATE_LIST, format, out);
     const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${command('envelopes', 'remind', '-')}`;
     await out.out(renderLate(rows, remind, terminal, session.now()));
   }
