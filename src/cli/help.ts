@@ -104,7 +104,7 @@ MORE
   documents, api       verify PDFs offline; call the API directly
   mcp, autocomplete    an MCP server for AI assistants; Tab completion
 
-Use your account:  esign profiles add NAME --base-url URL
+Use your account:  esign profiles add
 Help:              esign COMMAND --help
                    esign help ${Object.keys(HELP_TOPICS).join('|')}`;
 

@@ -74,7 +74,7 @@ async function loadConfig(installed: Installation): Promise<Config> {
 }
 
 async function report(error: unknown, invocation: Invocation, installed: Installation): Promise<void> {
-  const { words: argv, interrupt, redactor, observations } = invocation;
+  const { words: argv, interrupt, redactor, observations, account } = invocation;
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only oclif's errors need its list of commands, for a hint.
@@ -93,6 +93,7 @@ async function report(error: unknown, invocation: Invocation, installed: Install
       style: terminal.styleErr,
       exitCode,
       advice,
+      account,
       isWrite: isWriteCommand(id, beforeDashes(argv)),
     }),
   );

@@ -282,6 +282,28 @@ describe('a hidden prompt', () => {
     expect((await store()).match(new RegExp(KEY, 'g'))).toHaveLength(2);
   });
 
+  it('is asked for after the name and the URL, and the end shows which profile is current and what to do', async () => {
+    const screen = open(['profiles', 'add', '--no-verify']);
+    await answer(screen, '? Name for this account', 'sandbox\r');
+    await answer(screen, 'already exists', '\u0015asked\r');
+    await answer(screen, '? Base URL', 'api.example.com\r');
+    await answer(screen, 'is not a URL', '\u0015https://api.example.com/api/v1\r');
+    await answer(screen, '? API key:', `${KEY}\r`);
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    expect(screen.text()).toContain('✓ Added asked');
+    expect(screen.text()).toContain('The current profile is still');
+    expect(screen.text()).toContain('esign templates list --profile asked');
+    expect(screen.text()).not.toContain(KEY);
+  });
+
+  it('is replaced at a hidden prompt', async () => {
+    const screen = open(['profiles', 'edit', 'asked', '--no-verify', '--api-key-file', '-']);
+    await answer(screen, '? API key:', `${KEY}9\r`);
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    expect(screen.text()).not.toContain(KEY);
+    expect(await store()).toContain(`${KEY}9`);
+  });
+
   it.each([
     ['Ctrl-C', CTRL_C],
     ['Ctrl-D', `${'\b'.repeat(7)}${CTRL_D}`],

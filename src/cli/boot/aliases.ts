@@ -88,7 +88,7 @@ const ALIASES = aliasTable({
   listen: 'webhook, webhooks, tunnel',
   'events trigger EVENT --to URL': 'events send',
   'events replay ID --to URL': 'events resend',
-  'profiles add NAME --base-url URL': 'init, auth',
+  'profiles add': 'init, auth',
   'profiles remove NAME': 'logout, profiles delete',
   'profiles show': 'config',
   'bulk create FILE': 'bulk import, bulk new, bulk run',

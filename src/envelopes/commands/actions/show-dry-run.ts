@@ -36,7 +36,7 @@ function itemOf(name: string, plan: Plan, context: Context): Omit<ItemResult, 'j
   const { id } = plan;
   if (plan.kind === 'refuse')
     return {
-      json: { error: reportOf(plan.error) },
+      json: { error: reportOf(plan.error, context.terminal) },
       failure: { label: id, error: plan.error },
     };
   if (plan.kind === 'execute') return { text: rowOf(name, plan, context) };
