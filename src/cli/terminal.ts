@@ -42,6 +42,9 @@ export interface CommandTerminal extends Terminal {
   flushed(): Promise<void>;
 }
 
+/** A terminal for texts that name the commands to run next. */
+export type NextStepsTerminal = Terminal & Pick<CommandTerminal, 'account' | 'command'>;
+
 /** The terminal's dependencies: the redactor, and a destination for results that can't be written to stdout. */
 interface TerminalParts {
   redactor: Redactor;

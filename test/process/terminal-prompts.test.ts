@@ -97,6 +97,20 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   });
 
+  it('names the sandbox command that signs what was sent', async () => {
+    const screen = open([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'a@example.com',
+      '--send',
+    ]);
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).toMatch(/Sign it: {2}esign sandbox sign env_\w+\n/);
+  });
+
   const PROMPTS = [
     '? Template:',
     '? Landlord:',
@@ -312,6 +326,22 @@ describe('a hidden prompt', () => {
     await answer(screen, 'API key:', `sk_half${keys}`);
     expect(await screen.ended).toMatchObject({ signal: 2 });
     expect(await store()).not.toContain('left');
+  });
+});
+
+describe('envelopes replace on a terminal', () => {
+  it('asks what to correct, and does it', async () => {
+    const id = await sent('wrong');
+    const screen = open(['envelopes', 'replace', id]);
+    await answer(screen, '❯ Ada Lovelace <ada@example.com>', '\r');
+    await answer(screen, '? Who signs instead?', 'nobody\r');
+    await answer(screen, 'is not an email address', '\u0015Ada Lovelace <ada.l@example.com>\r');
+    await answer(screen, 'and email 1 person', 'y');
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(await statusOf(id)).toBe('CANCELLED');
+    const made = (await envelopes()).find((one) => one.subject === 'wrong' && one.status === 'SENT');
+    expect(made).toMatchObject({ signers: [{ email: 'ada.l@example.com' }] });
   });
 });
 

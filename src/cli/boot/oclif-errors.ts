@@ -38,7 +38,7 @@ export function translate(
 
 /** Returns the error for an unknown command, with what its words mean. */
 export function unknownCommand(argv: readonly string[], commands: KnownCommands): UsageError {
-  const words = argv.filter((word) => word !== '--json');
+  const words = argv[0] === '--json' ? argv.slice(1) : argv;
   const [first = '', second = ''] = words;
   if (first.startsWith('-')) return new UsageError(`Unknown flag ${first}.`, { hint: 'See `esign --help`.' });
   const isTopic = [...commands.keys()].some((name) => name.startsWith(`${first} `));

@@ -15,12 +15,12 @@ const DOCUMENT = /\.(pdf|docx?|odt)$/i;
 export function hintForUnknown(argv: readonly string[], commands: KnownCommands): string {
   const [first = '', second = ''] = argv;
   const isTopic = isTopicOf(commands, first);
-  const help = isTopic ? commandsOf(first, commands) : 'See `esign --help`.';
+  const help = isTopic ? `See \`${command(first, '--help')}\`.` : 'See `esign --help`.';
   const given = argv.slice(1).filter((word) => !word.startsWith('-'));
   if (['send', 'create', 'new', 'upload', 'envelopes'].includes(first) && given.some(isDocument))
     return MEANINGS.get('upload')?.advice ?? help;
   const found = meaningOf(first, second, commands);
-  if (found === undefined) return help;
+  if (found === undefined) return isTopic ? `${commandsOf(first, commands)} ${help}` : help;
   const { meaning, replaces } = found;
   if (meaning.advice !== undefined) return meaning.advice;
   return `Did you mean \`${withArguments(meaning, argv.slice(replaces), commands)}\`? ${help}`;
@@ -57,9 +57,13 @@ function meaningAfter(topic: string, word: string): Meaning | undefined {
   return topic === 'envelopes' ? MEANINGS.get(word) : undefined;
 }
 
-/** Returns the command or topic with the same words, except for a typo in each. */
+/** The shortest beginning of a word that is understood. */
+const MIN_PREFIX = 4;
+
+/** Returns the command or topic with the same words, except for a typo in each or a missing end. */
 function typoOf(first: string, second: string, commands: KnownCommands): FoundMeaning | undefined {
-  const isMeant = (typed: string, known: string) => typed === known || isTypo(typed, known);
+  const isMeant = (typed: string, known: string) =>
+    typed === known || isTypo(typed, known) || (typed.length >= MIN_PREFIX && known.startsWith(typed));
   for (const name of commands.keys()) {
     const [topic = '', verb] = name.split(' ');
     if (!isMeant(first, topic)) continue;
@@ -79,7 +83,7 @@ function commandsOf(topic: string, commands: KnownCommands): string {
     const [first, verb] = name.split(' ');
     return first === topic && verb !== undefined ? [verb] : [];
   });
-  return `Commands of \`esign ${topic}\`: ${verbs.sort().join(', ')}.`;
+  return `Commands: ${verbs.sort().join(', ')}.`;
 }
 
 /** Returns the command with the given arguments in place of its placeholder, if it takes any. */

@@ -106,7 +106,7 @@ function checkAccess({
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file FILE`.';
+      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file -`.';
     return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {

@@ -3,7 +3,6 @@ import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-times.ts';
 import { renderLate } from './late-screen.ts';
@@ -34,7 +33,7 @@ export default class Late extends EsignCommand {
     const rows = await readLateSigners(selection, flags.after, context);
     if (rows.length === 0 && !flags.quiet) terminal.notice('No signers are late.');
     if (rows.length === 0 || !isTableOutput(flags, terminal)) return writeList(rows, LATE_LIST, flags, out);
-    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${command('envelopes', 'remind', '-')}`;
+    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${terminal.command('envelopes', 'remind', '-')}`;
     await out.out(renderLate(rows, remind, terminal, session.now()));
   }
 }

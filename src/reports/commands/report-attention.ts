@@ -1,6 +1,6 @@
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import type { Attention, AttentionKind } from '../attention.ts';
 
 /** What needs attention, with the command that shows all of it. */
@@ -14,7 +14,11 @@ const COMMANDS: Readonly<Record<keyof Attention, readonly string[]>> = {
 };
 
 /** Adds the commands, which select the same envelopes as the report. */
-export function withCommands(attention: Attention, flags: SelectionFlagValues): AttentionWithCommands {
+export function withCommands(
+  attention: Attention,
+  flags: SelectionFlagValues,
+  { command }: Pick<CommandTerminal, 'command'>,
+): AttentionWithCommands {
   const { template, signer, metadata = [], run } = flags;
   const filters = Object.entries({ template, signer, run }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
@@ -34,6 +38,6 @@ export function withCommands(attention: Attention, flags: SelectionFlagValues): 
 export const ATTENTION_KINDS: readonly (readonly [keyof Attention, (count: number) => string])[] = [
   ['declined', (count) => `${grouped(count)} declined recently`],
   ['expiring', (count) => `${grouped(count)} expiring soon`],
-  ['overdue', (count) => `${grouped(count)} overdue`],
+  ['overdue', (count) => `${counted(count, 'envelope')} overdue`],
   ['drafts', (count) => counted(count, 'forgotten draft')],
 ];

@@ -1,3 +1,4 @@
+import { renderNextSteps } from '../../cli/next-steps.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
@@ -90,7 +91,7 @@ function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
     ([kind, countText]): [string, string] => [countText(kinds[kind].count), kinds[kind].next],
   );
   if (rows.length === 0) return 'Nothing needs attention.\n\n';
-  return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;
+  return `${terminal.style('bold', 'Needs attention')}\n${renderNextSteps(rows, terminal)}\n`;
 }
 
 /** Shows as many groups as fit below `head`. */
