@@ -135,9 +135,11 @@ function refusedKeyHint({ settings }: RunAccount): string {
 function notFoundHint(subject: Subject | undefined): string {
   const others = 'A key can access only its own organization; `esign profiles show` shows the key in use.';
   if (subject === undefined) return `Check the ID. ${others}`;
-  const { kind } = subject;
+  const { kind, id } = subject;
   const suggestions = wordsForHint(subject.suggestions ?? []);
-  const guess = suggestions.length === 0 ? 'Check the ID.' : `Did you mean ${suggestions.join(' or ')}?`;
+  const search =
+    kind === 'envelope' && !id.includes('`') ? `To search, run \`${command('find', id)}\`.` : 'Check the ID.';
+  const guess = suggestions.length === 0 ? search : `Did you mean ${suggestions.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` lists ${kind === 'envelope' ? 'the latest envelopes' : 'the templates'}. ${others}`;
 }
 

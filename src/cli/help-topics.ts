@@ -34,6 +34,7 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
   ['ESIGN_STATE_DIR', 'folder for runs, log, webhooks, and index'],
   ['ESIGN_NO_INDEX', 'if set, no search index is kept'],
   ['ESIGN_NO_SPINNER', 'if set, no spinners or live tables'],
+  ['ESIGN_ACCESSIBLE', 'if set, nothing is redrawn; no tables'],
   ['ESIGN_NO_SYSTEM_CA', 'if set, system certificates are not used'],
   ['ESIGN_DEBUG', 'if set, the same as --debug'],
   ['CI', 'if set, the same as --no-input'],

@@ -246,7 +246,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       columns,
     ),
   template: (columns) =>
-    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
+    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, true, terminalOf(columns)),
   log: (columns) => listed([entry, { ...entry, profile: 'sandbox' }], logList(now), columns),
   verified: (columns) =>
     (['ok', 'unlisted'] as const)

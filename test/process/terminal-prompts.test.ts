@@ -192,7 +192,7 @@ describe('a question about envelopes', () => {
     const screen = open(['envelopes', 'cancel', ...ids, 'env_none']);
     await screen.shows('Cancel 2 envelopes for 1 person (sandbox, no real emails)?');
     const text = screen.text();
-    expect(text).toContain(`${ids[0]}  Flat 1  for Ada Lovelace`);
+    expect(text).toContain(`Ada Lovelace  Flat 1   ${ids[0]}`);
     expect(text).toContain(`Left out ${ids[2]}: ${ids[2]} is CANCELLED and can't be canceled.`);
     expect(text).toContain('Left out env_none: ');
     screen.type('y\r');
@@ -245,8 +245,8 @@ describe('a question about envelopes', () => {
     const reminded = await sent('Reminded');
     await home.run`envelopes remind ${reminded}`;
     for (const [verb, id, question, why] of [
-      ['cancel', signed, 'Cancel 1 envelope for 2 people (sandbox', 'Ada Lovelace has already signed'],
-      ['remind', reminded, 'Remind 1 person about 1 envelope (sandbox', 'was reminded'],
+      ['cancel', signed, ', for Ada Lovelace and ', 'Ada Lovelace has already signed'],
+      ['remind', reminded, 'Remind Ada Lovelace about “', 'was reminded'],
     ] as const) {
       const no = open(['envelopes', verb, id]);
       await answer(no, question, '\r');
@@ -255,7 +255,7 @@ describe('a question about envelopes', () => {
     }
     expect(await statusOf(signed)).toBe('IN_PROGRESS');
     const yes = open(['envelopes', 'cancel', signed]);
-    await answer(yes, 'Cancel 1 envelope', 'y\r');
+    await answer(yes, 'Cancel “', 'y\r');
     expect([(await yes.ended).code, await statusOf(signed)]).toEqual([0, 'CANCELLED']);
   });
 
@@ -326,6 +326,23 @@ describe('a hidden prompt', () => {
     await answer(screen, 'API key:', `sk_half${keys}`);
     expect(await screen.ended).toMatchObject({ signal: 2 });
     expect(await store()).not.toContain('left');
+  });
+});
+
+describe('ESIGN_ACCESSIBLE', () => {
+  it('numbers choices, redraws nothing, and prints tables as lines', async () => {
+    const env = { ESIGN_ACCESSIBLE: '1', NO_COLOR: '1' };
+    const id = await sent('plain');
+    const screen = open(['envelopes', 'replace', id], env);
+    await answer(screen, '2. The subject', '9\r');
+    await answer(screen, 'Type a number from 1 to 3.', '2\r');
+    await answer(screen, 'Subject:', 'plain words\r');
+    await answer(screen, '(y/N)', 'n\r');
+    expect((await screen.ended).code).toBe(2);
+    expect(screen.raw()).not.toContain('\u001b');
+    const list = open(['envelopes', 'list', '-L', '2'], env);
+    await list.ended;
+    expect(list.text()).toMatch(/^Id: env_\w+\nStatus: \w+\n/);
   });
 });
 
