@@ -26,7 +26,7 @@ export class RunHost implements RequestHost {
   readonly #session: BulkSession;
   readonly #rowsById = new Map<string, number>();
   readonly #drafts = new Map<string, number>();
-  /** True once only the records of this machine decide. */
+  /** True once only the records on this machine decide. */
   #isAlone = false;
 
   constructor(session: BulkSession) {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Choice, PromptContext, TextQuestion } from './prompts.ts';
+import type { Choice, PromptContext, TextQuestion } from './question.ts';
 
 /*
  * Questions that redraw nothing, for screen readers and braille displays (ESIGN_ACCESSIBLE): each is one line, and choices are numbered.

@@ -118,7 +118,7 @@ export class SingleRequest implements RequestHost {
   }
 
   /**
-   * Returns the draft that the log of this machine decides on: that of the first create with the request ID. All processes on this
+   * Returns the draft that the log on this machine decides on: that of the first create with the request ID. All processes on this
    * machine see the same one.
    * @throws EarlierUnknownError if an earlier create has no outcome, because nothing can show it.
    */

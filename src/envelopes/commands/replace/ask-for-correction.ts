@@ -1,5 +1,6 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { askChoice, askText, type Choice } from '../../../cli/prompts.ts';
+import { askChoice, askText } from '../../../cli/prompts.ts';
+import type { Choice } from '../../../cli/question.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { mailboxOf } from '../../../kernel/text/person.ts';
 import { hasSigned, isInFlight } from '../../../kernel/vocabulary.ts';
