@@ -12,6 +12,7 @@ import { createKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
+import { hasSameContent } from './identity.ts';
 import { findCreates } from './logged-creates.ts';
 import type { EnvelopeFacts } from './precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
@@ -78,6 +79,10 @@ export class SingleRequest implements RequestHost {
 
   isOwn(_number: number, envelopeId: string): boolean {
     return this.#created.has(envelopeId);
+  }
+
+  async hasSameContent(_number: number, envelope: Envelope): Promise<boolean> {
+    return this.body === undefined || hasSameContent(envelope, this.body);
   }
 
   async ask<T>(request: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {

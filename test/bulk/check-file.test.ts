@@ -199,7 +199,7 @@ describe('a CSV file', () => {
 
   it('is reported with duplicate rows and request IDs; two different IDs mean two envelopes', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
-      expect.stringMatching(/^5 request_id "1" .* line 3/),
+      expect.stringMatching(/^5 request_id: "1" .* line 3/),
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');
     expect(report.problems.count).toBe(0);
