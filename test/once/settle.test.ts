@@ -52,7 +52,7 @@ describe('the deciding reading', () => {
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(42_000);
   });
 
-  it('is when the list must show what an interrupted create of this machine did', async () => {
+  it('is when the list must show what an interrupted create on this machine did', async () => {
     const on = await start({ fateOf: firstOnly('never came') });
     expect(await codeOf(createNow(on.client(clock, memory), body, { memory }))).toBe('UNKNOWN_OUTCOME');
     const endedAt = clock.now();
