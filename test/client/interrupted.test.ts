@@ -17,7 +17,7 @@ const envelope: NewEnvelope = {
   signers: [{ email: 'ada@example.com', name: 'Ada' }],
   send: true,
 };
-// The client has no separate clock.
+// The client has no clock itself.
 const clock = fakeClock(Date.now());
 let stateDir: string;
 let service: LaggingService;

@@ -46,7 +46,7 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
   };
 }
 
-describe('a create without its own request ID', () => {
+describe('a create without a given request ID', () => {
   const settle = async (client: ReturnType<typeof clientFor>, signal?: AbortSignal) => {
     const options = { memory: new ProcessMemory(), signal };
     try {

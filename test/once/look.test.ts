@@ -18,7 +18,7 @@ const content = contentOf(body);
 let server: TestServer | undefined;
 afterEach(() => server?.close());
 
-/** An envelope of the same content, which somebody sent yesterday without a request ID. */
+/** An envelope of the same content, which somebody sent yesterday under another request ID. */
 function sent(id: string, more: Partial<Envelope> = {}): Envelope {
   const metadata = { esignRequestId: `of-${id}`, esignContent: content, ...more.metadata };
   return { id, status: 'SENT', createdAt: daysAgo(1), sentAt: daysAgo(1), ...body, ...more, metadata };

@@ -355,7 +355,7 @@ describe('a request ID that the service shows in another form', () => {
 });
 
 describe('a service that shows no metadata', () => {
-  it('lets the log on this machine decide, with a notice', async () => {
+  it('lets the local log decide, with a notice', async () => {
     const on = await start({ keys: 'dropped' });
     expect(await run(on)).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on)).toMatchObject({ by: 'earlier' });
