@@ -4,7 +4,7 @@ import { requestIdOf } from '../catalog/markers.ts';
 import { createBody } from '../envelopes/create.ts';
 import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
-import { hasSameContent } from '../once/identity.ts';
+import { isForRequest } from '../once/identity.ts';
 import type { EnvelopeFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
 import { resultOf, secondResult } from './results.ts';
@@ -88,7 +88,8 @@ export class RunHost implements RequestHost {
 
   async hasSameContent(row: number, envelope: Envelope): Promise<boolean> {
     for await (const one of this.#session.run.rows())
-      if (one.row === row) return one.identity !== 'given' || hasSameContent(envelope, one.envelope);
+      if (one.row === row)
+        return one.identity !== 'given' || isForRequest(envelope, { ...one.envelope, content: one.content });
     return true;
   }
 

@@ -1,5 +1,6 @@
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
+import { contentIn } from '../catalog/markers.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { OWN_METADATA_KEYS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
@@ -118,6 +119,18 @@ export function hasSameContent(
   { templateId, signers }: { templateId: string; signers: readonly RequestSigner[] },
 ): boolean {
   return isSameText(made.templateId, templateId) && hasSameSigners(made.signers, signers);
+}
+
+/**
+ * Returns true if an envelope has the template and the signers of a request. The same content shows the same template, which a service may
+ * spell differently.
+ */
+export function isForRequest(
+  envelope: Envelope,
+  { content, ...wanted }: { content: string; templateId: string; signers: readonly RequestSigner[] },
+): boolean {
+  const { templateId: _, ...rest } = envelope;
+  return hasSameContent(contentIn(envelope) === content ? rest : envelope, wanted);
 }
 
 /** Returns true if the texts are the same, or one of them isn't known. */

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
-import { requestIdOf } from '../catalog/markers.ts';
+import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { EarlierUnknownError, EsignError, sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { withState } from '../kernel/halfway-error.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
@@ -12,7 +12,7 @@ import { createKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
-import { hasSameContent } from './identity.ts';
+import { isForRequest } from './identity.ts';
 import { findCreates } from './logged-creates.ts';
 import type { EnvelopeFacts } from './precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
@@ -82,7 +82,8 @@ export class SingleRequest implements RequestHost {
   }
 
   async hasSameContent(_number: number, envelope: Envelope): Promise<boolean> {
-    return this.body === undefined || hasSameContent(envelope, this.body);
+    const { body } = this;
+    return body === undefined || isForRequest(envelope, { ...body, content: contentIn(body) ?? '' });
   }
 
   async ask<T>(request: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
