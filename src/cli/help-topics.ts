@@ -17,7 +17,7 @@ export function sharedFlagsLine(flags: readonly Command.Flag.Any[]): string {
   // `--force` belongs to `-o`.
   const output = flags.filter(({ helpGroup, name }) => helpGroup === 'OUTPUT' && name !== 'force');
   const names = output.map(({ char, name }) => (char === undefined ? `--${name}` : `-${char}`)).sort();
-  const parts = [...(has('FILTER') ? ['filters'] : []), ...names, '-p', '--json', '…'];
+  const parts = [...(has('FILTER') ? ['filters'] : []), ...names, '--json', '…'];
   return `${parts.join(', ')}: see \`esign help flags\``;
 }
 
