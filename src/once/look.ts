@@ -157,9 +157,8 @@ class Finder {
     const isKept = known !== undefined && byPrecedence(known.envelope, facts) < 0;
     const other = isKept ? facts : known?.envelope;
     const drafts = [...(known?.drafts ?? []), ...(other?.status === 'DRAFT' ? [other.id] : [])];
-    const isSecond = [known?.envelope.id ?? '', facts.id].every((id) => this.#named.has(id));
-    const isOpen = other !== undefined && other.status !== 'DRAFT' && !hasEnded(other);
-    const sent = [...(known?.sent ?? []), ...(isSecond && isOpen ? [other] : [])];
+    const isSecond = other !== undefined && this.#isSecond(other, isKept ? known.envelope : facts);
+    const sent = [...(known?.sent ?? []), ...(isSecond ? [other] : [])];
     if (isKept) this.#found.set(number, { ...known, drafts, sent });
     else
       this.#found.set(number, {
@@ -173,6 +172,12 @@ class Finder {
         drafts,
         sent,
       });
+  }
+
+  /** Returns true if an envelope emailed its signers although another one with the same request ID counts. */
+  #isSecond(other: EnvelopeFacts, counts: EnvelopeFacts): boolean {
+    const haveSameId = this.#named.has(other.id) && this.#named.has(counts.id);
+    return haveSameId && other.status !== 'DRAFT' && !hasEnded(other);
   }
 
   /** A content may be sent again after a while; an ID may not. */
