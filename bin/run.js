@@ -16,8 +16,11 @@ function start(argv) {
   if (!existsSync(join(root, 'dist/program/esign.cjs')))
     return fail('esign is not built yet. Run `npm run build`, or `npm run demo` for a tour.');
   // Node 20 has no compile cache. If the folder can't be used, nothing is cached.
-  if (!process.env.NODE_COMPILE_CACHE)
-    require('node:module').enableCompileCache?.(require('../dist/program/paths.cjs').cacheDir());
+  const { enableCompileCache } = require('node:module');
+  if (enableCompileCache !== undefined && !process.env.NODE_COMPILE_CACHE) {
+    const folder = require('../dist/program/paths.cjs').cacheDir();
+    if (folder !== undefined) enableCompileCache(folder);
+  }
   return run(argv);
 }
 

@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsOf } from './notices.js';
-import { firstStandIns, lateStandIns } from './stand-ins.js';
+import { acceptContinue, firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
  * Creates the bundle (docs/contributing/decisions/0008). The code that every command needs is one CommonJS file, dist/program/esign.cjs, in
@@ -51,7 +51,8 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
   const late = new Set(Object.keys(ENTRIES));
   const inputs = new Set();
   const make = async (options) => {
-    const { metafile } = await build({ ...COMMON, ...more, ...options, metafile: true });
+    const plugins = [...(options.plugins ?? []), acceptContinue];
+    const { metafile } = await build({ ...COMMON, ...more, ...options, plugins, metafile: true });
     for (const path of inputsOf(metafile)) inputs.add(path);
   };
   await make({

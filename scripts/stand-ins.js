@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /*
  * Package modules that this program never uses but that slow down every start, and their replacements in the bundle
  * (docs/contributing/decisions/0008): [importing file, import, replacement]. A replacement that is used after all
@@ -75,6 +77,21 @@ const LATE = [
   // Messages in forty languages, which the sandbox doesn't use.
   [/zod\/v4\/(classic\/external|core\/index)\.js$/, '../locales/index.js', 'export {};'],
 ];
+
+/** How undici ends a connection on which a server sends 100 (Continue) unasked, as RFC 9110, section 15.2, allows. */
+const REFUSES_CONTINUE = /\n {4}if \(statusCode === 100\) \{[^}]*\}\n/;
+
+/** Makes undici ignore 100 (Continue), as it ignores 102 and 103. */
+export const acceptContinue = {
+  name: 'accept-continue',
+  setup({ onLoad }) {
+    onLoad({ filter: /undici\/lib\/dispatcher\/client-h1\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (!REFUSES_CONTINUE.test(source)) throw new Error(`${path} no longer refuses 100 (Continue)`);
+      return { contents: source.replace(REFUSES_CONTINUE, '\n') };
+    });
+  },
+};
 
 export const firstStandIns = plugin(FIRST);
 /** For a bundle in which help uses the same copy of oclif as the commands. */

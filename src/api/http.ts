@@ -1,6 +1,7 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
+import { exactJsonText } from '../kernel/text/exact-json.ts';
 import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-headers.ts';
@@ -22,6 +23,8 @@ export interface HttpRequest {
   /** JSON text to send as is, instead of `body`. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether to replace JSON that is nested too deeply by null, instead of failing. For lists, in which one item must not hide the others. */
+  cutsDeep?: boolean | undefined;
   /** What may happen only once, for the gate of writes. */
   once?: WriteIdentity | undefined;
   /** Called before each attempt, after the wait for the rate limit. Nothing is sent if it fails. */
@@ -90,7 +93,7 @@ export function createHttp(options: HttpOptions): SendRequest {
         hint: 'This is a bug. Report it with the output of --debug.',
       });
     await options.window?.acquire(request.signal);
-    const requestBody = request.body === undefined ? request.bodyText : JSON.stringify(request.body);
+    const requestBody = request.body === undefined ? request.bodyText : exactJsonText(request.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
       method: request.method,
@@ -111,7 +114,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.responseBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       request.onResponse?.(raw);
-      return interpret(raw, entry.rate, url);
+      return interpret(raw, entry.rate, { url, cutsDeep: request.cutsDeep });
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;

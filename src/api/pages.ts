@@ -38,7 +38,7 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
     text = response.text;
   };
   const { path, signal } = request;
-  const response = await send({ method: 'GET', path, query, signal, onResponse });
+  const response = await send({ method: 'GET', path, query, signal, cutsDeep: true, onResponse });
   const list = readAs(listResponseSchema, response.body, 'a list', response.status);
   const { total, totalPages } = list.meta?.pagination ?? {};
   return {

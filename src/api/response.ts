@@ -1,7 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { BadResponseError, codeOf, ServiceError } from '../kernel/errors.ts';
-import { isRecord, ownValue, tryParseJson } from '../kernel/json.ts';
+import { cutBelow, isDeeperThan, isRecord, ownValue } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
+import { tryParseExactJson } from '../kernel/text/exact-json.ts';
 import type { RateLimit } from './rate-headers.ts';
 import { errorResponseSchema, matchesSchema } from './schemas.ts';
 
@@ -69,16 +70,36 @@ function decompressed(bytes: Buffer, encodings: string): Buffer {
   }
 }
 
-/** Returns the parsed JSON of a response, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
-function bodyOf(raw: RawResponse, url: string): unknown {
+/** The deepest nesting of JSON that is read. What is nested deeper can overflow the stack of whatever processes it. */
+const MAX_DEPTH = 100;
+
+/**
+ * Returns the parsed JSON of a response, or undefined if the body is empty or something else. In errors and, on request, in lists, what is
+ * nested too deeply is replaced by null, so that it doesn't hide the rest.
+ * @throws BadResponseError for a redirect, or JSON that is nested too deeply.
+ */
+function bodyOf(raw: RawResponse, url: string, cutsDeep: boolean): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
-  return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
+  const body = raw.text.trim() === '' ? undefined : tryParseExactJson(raw.text);
+  if (!isDeeperThan(body, MAX_DEPTH)) return body;
+  if (cutsDeep || raw.status >= 400) return cutBelow(body, MAX_DEPTH);
+  throw new BadResponseError(
+    `${new URL(url).origin} returned JSON that is nested deeper than ${MAX_DEPTH} levels.`,
+    {
+      status: raw.status,
+      hint: 'The metadata of the envelope may cause this. Ask the service to correct it.',
+    },
+  );
 }
 
 /** Returns the body of a response. @throws ServiceError or BadResponseError for anything else than a success of the API. */
-export function interpret(raw: RawResponse, rate: RateLimit, url: string): HttpResponse {
+export function interpret(
+  raw: RawResponse,
+  rate: RateLimit,
+  { url, cutsDeep = false }: { url: string; cutsDeep?: boolean | undefined },
+): HttpResponse {
   const { status } = raw;
-  const body = bodyOf(raw, url);
+  const body = bodyOf(raw, url, cutsDeep);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   if (isRecord(body) && 'error' in body && matchesSchema(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {

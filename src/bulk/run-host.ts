@@ -6,7 +6,6 @@ import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import type { EnvelopeFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
-import { readPlan } from './plan-run.ts';
 import { resultOf, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { BulkSession } from './run-session.ts';
@@ -27,7 +26,7 @@ export class RunHost implements RequestHost {
   readonly #session: BulkSession;
   readonly #rowsById = new Map<string, number>();
   readonly #drafts = new Map<string, number>();
-  /** True once only the records of this machine decide. */
+  /** True once only the records on this machine decide. */
   #isAlone = false;
 
   constructor(session: BulkSession) {
@@ -58,8 +57,8 @@ export class RunHost implements RequestHost {
   }
 
   async *open(): AsyncGenerator<OpenRequest, void, undefined> {
-    const { state, files } = this.#session.run;
-    for await (const row of readPlan(files.plan, state.head.total)) {
+    const { state } = this.#session.run;
+    for await (const row of this.#session.run.rows()) {
       if (row.row > state.lastBegun || this.#session.isClosed()) return;
       if (!this.isOpen(row.row) || this.draftOf(row.row) !== undefined) continue;
       this.#session.begin(row.row);

@@ -1,14 +1,10 @@
-import { rm } from 'node:fs/promises';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { counted } from '../kernel/duration.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
-import { exists } from '../kernel/files/files.ts';
 import { identifyMachine } from '../kernel/files/process-identity.ts';
 import { findRequests } from '../once/look.ts';
 import { type Look, processRequests } from '../once/process-requests.ts';
 import { WantedRequests } from '../once/wanted-requests.ts';
-import { saveFailedRows } from './failed-rows.ts';
-import { readPlan } from './plan-run.ts';
 import { rememberedOfRun } from './remembered-rows.ts';
 import { RunHost } from './run-host.ts';
 import { BulkSession, type RunOptions } from './run-session.ts';
@@ -58,7 +54,7 @@ export async function processRun(run: OpenRun, options: RunOptions, first?: Look
     await noteStop(run, host);
     return { kind: 'paused' };
   }
-  await finish(run, options.client.clock.now());
+  await run.finish(options.client.clock.now());
   return { kind: 'finished' };
 }
 
@@ -82,8 +78,7 @@ async function lookForRows(session: BulkSession, host: RunHost, notBefore: numbe
   const { client, observer } = options;
   observer.waits?.('looking for what was already created');
   const wanted = new WantedRequests();
-  for await (const row of readPlan(run.files.plan, run.state.head.total))
-    if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
+  for await (const row of run.rows()) if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
   const at = client.clock.now();
   const remembered = rememberedOfRun(run.state);
   const { signal } = session;
@@ -93,14 +88,6 @@ async function lookForRows(session: BulkSession, host: RunHost, notBefore: numbe
   for (const [row, [draft = '']] of remembered) if (missing.includes(draft)) host.released(row);
   observer.waits?.(undefined);
   return { at, found, notBefore };
-}
-
-async function finish(run: OpenRun, now: number): Promise<void> {
-  if (run.state.finishedAt === undefined) await run.note({ type: 'finished', at: now });
-  else if (!(await exists(run.files.plan))) return;
-  // The plan contains addresses and perhaps secrets.
-  await saveFailedRows(run.state, run.files);
-  await rm(run.files.plan, { force: true });
 }
 
 /** Returns how the work ended if rows are left. */

@@ -10,7 +10,7 @@ import { exists, makePrivateFolder, syncFolder } from '../kernel/files/files.ts'
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
-import { failedFile, removeOldFailedRows } from './failed-rows.ts';
+import { failedFile, removeOldFailedRows, saveFailedRows } from './failed-rows.ts';
 import { PlanWriter, readPlan } from './plan-run.ts';
 import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
@@ -30,8 +30,12 @@ export interface OpenRun {
   state: RunState;
   /** True if another process started the run. */
   resumed: boolean;
+  /** Yields the rows in order. @throws UsageError at a damaged or missing row. */
+  rows(): AsyncIterable<BulkRow>;
   /** Appends an entry to the journal and applies it to the state. Resolves when it is on disk. */
   note(entry: RunEntry): Promise<void>;
+  /** Records that all rows have a result, and deletes the rows: they contain addresses and perhaps secrets. */
+  finish(now: number): Promise<void>;
   /** Closes the run. Further calls do nothing. */
   close(): Promise<void>;
 }
@@ -155,13 +159,21 @@ function openRunOf(
   resumed: boolean,
 ): OpenRun {
   let closed: Promise<void> | undefined;
+  const note = async (entry: RunEntry) => {
+    await journal.append(entry);
+    state.apply(entry);
+  };
   return {
     files,
     state,
     resumed,
-    async note(entry) {
-      await journal.append(entry);
-      state.apply(entry);
+    rows: () => readPlan(files.plan, state.head.total),
+    note,
+    async finish(now) {
+      if (state.finishedAt === undefined) await note({ type: 'finished', at: now });
+      else if (!(await exists(files.plan))) return;
+      await saveFailedRows(state, files);
+      await rm(files.plan, { force: true });
     },
     close: () => (closed ??= journal.close().then(release)),
   };

@@ -219,5 +219,5 @@ export function readIfExists(
   id: string,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  return ifFound(client.envelopes.get(id, signal));
+  return ifFound(client.envelopes.getListed(id, signal));
 }

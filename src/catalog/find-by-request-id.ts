@@ -19,7 +19,7 @@ export async function findByRequestId(
   let found: Envelope | undefined;
   for await (const listed of markedEnvelopes(client, walk)) {
     if (requestIdOf(listed) !== requestId) continue;
-    const envelope = await client.envelopes.get(listed.id, walk.signal);
+    const envelope = await client.envelopes.getListed(listed.id, walk.signal);
     if (!isVoid(envelope)) return envelope;
     found ??= envelope;
   }

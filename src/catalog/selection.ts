@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { valueText } from '../kernel/text/exact-json.ts';
 import { foldText, hasWord, hasWords } from '../kernel/text/words.ts';
 import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 import { matchedNameOrAddress, textsOf } from './match.ts';
@@ -115,7 +116,7 @@ function showsTexts(item: Envelope): boolean {
 function hasValue({ metadata }: Envelope, key: string, value: string): boolean {
   const actual = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
   if (actual === undefined || actual === null) return false;
-  return (typeof actual === 'object' ? JSON.stringify(actual) : String(actual)) === value;
+  return valueText(actual) === value;
 }
 
 /** Returns true if nothing is filtered here, so that one page of the limit's size is enough. */

@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
-import { timeOf } from '../kernel/clock.ts';
+import { isWeekend, timeOf, timeOnWeekday } from '../kernel/clock.ts';
 import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/vocabulary.ts';
 
 /** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
@@ -34,18 +34,30 @@ export function turnsOf(envelope: TurnFacts): Turn[] {
   return turns;
 }
 
+/** When reminders are due. */
+export interface ReminderSteps {
+  /** The times (ms) after the turn began. */
+  steps: readonly number[];
+  /** A step that falls on a weekend waits until Monday, and no step is due on a weekend, not even a missed one. */
+  onWeekdays: boolean;
+}
+
 /**
- * Returns the open turns for which a reminder is due, and when (ms): at the greatest step that the turn has lasted. `steps`: ms after
- * the turn began.
+ * Returns the open turns for which a reminder is due, and when (ms): at the greatest step that the turn has lasted. Weekends are those
+ * of the local time zone.
  */
 export function dueTurns(
   envelope: TurnFacts,
-  steps: readonly number[],
+  { steps, onWeekdays }: ReminderSteps,
   now: number,
 ): { signer: Signer; dueAt: number }[] {
+  if (onWeekdays && isWeekend(now)) return [];
+  const ascending = [...steps].sort((a, b) => a - b);
   return turnsOf(envelope).flatMap(({ signer, beganAt, state }) => {
-    const lasted = steps.filter((step) => beganAt + step <= now);
-    return state === 'open' && lasted.length > 0 ? [{ signer, dueAt: beganAt + Math.max(...lasted) }] : [];
+    if (state !== 'open') return [];
+    const times = ascending.map((step) => beganAt + step);
+    const dueAt = (onWeekdays ? times.map(timeOnWeekday) : times).findLast((time) => time <= now);
+    return dueAt === undefined ? [] : [{ signer, dueAt }];
   });
 }
 

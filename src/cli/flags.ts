@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { type Moment, writtenTime } from '../kernel/clock.ts';
 import { durationText, parseDuration } from '../kernel/duration.ts';
-import { readDuration, readRate } from '../kernel/duration-input.ts';
+import { durationHint, readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
@@ -82,8 +82,24 @@ export function fieldsFlag(example: string) {
   });
 }
 
+/** Creates the `--force` flag of a command that writes a file. */
+export function forceFlag() {
+  return booleanFlag('replace an existing file', { default: false });
+}
+
+/** Creates the `--output` flag of a list. `exclusive` names the flags for other formats. */
+export function outputFlag(exclusive: string[]) {
+  return textFlag('FILE', 'write a workbook (.xlsx), or CSV that spreadsheet programs open (.csv)', {
+    char: 'o',
+    exclusive,
+    helpGroup: 'OUTPUT',
+  });
+}
+
 /** The output flags of the lists that people export. */
 export const formatFlags = inGroup('OUTPUT', {
+  output: outputFlag(['json', 'quiet']),
+  force: forceFlag(),
   csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet'] }),
   fields: fieldsFlag('id,status,signers.0.email'),
   quiet: quietFlag('IDs'),
@@ -161,23 +177,21 @@ export const sinceFlag = Flags.custom<Moment>({
 
 /** Parses a time as sinceFlag does, for values that are not flags. `name` is used in the error. */
 export function momentOf(text: string, name: string): Moment {
-  const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
+  const ago = parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
   const days = ['today', 'yesterday'].indexOf(text.trim().toLowerCase());
   if (days >= 0) return (now) => midnightBefore(now, days);
   const at = writtenTime(text);
   if (!Number.isNaN(at)) return () => at;
   throw new UsageError(`${name} "${text}" is neither a duration nor a date.`, {
-    hint: 'Examples: 7d, yesterday, 2026-11-01, 2026-11-01T10:00:00Z',
+    hint: durationHint(text, 'Examples: 7d, yesterday, 2026-11-01, 2026-11-01T10:00:00Z'),
   });
 }
 
-/** Returns the start of a day in local time. */
+/** Returns the start of a day in local time, which is 01:00 where daylight saving time begins at midnight. */
 function midnightBefore(now: number, days: number): number {
-  const day = new Date(now);
-  day.setHours(0, 0, 0, 0);
-  day.setDate(day.getDate() - days);
-  return day.getTime();
+  const today = new Date(now);
+  return new Date(today.getFullYear(), today.getMonth(), today.getDate() - days).getTime();
 }
 
 const STATUS_ALIASES: Readonly<Record<string, string>> = {

@@ -43,12 +43,17 @@ function exitCodeBy(signal: NodeJS.Signals): number {
 /** How a process ends itself. Tests pass their own to simulate Windows. */
 interface Ending {
   platform: NodeJS.Platform;
+  pid: number;
   raise(signal: NodeJS.Signals): void;
   exit(code: number): void;
 }
-/** Windows has no signals. Raising one would end the process immediately with exit code 1. */
+/**
+ * Windows has no signals. Raising one would end the process immediately with exit code 1. The first process of a container can't end
+ * itself with a signal: the kernel ignores it.
+ */
 const PROCESS_ENDING: Ending = {
   platform: process.platform,
+  pid: process.pid,
   raise: (signal) => process.kill(process.pid, signal),
   exit: (code) => process.exit(code),
 };
@@ -81,7 +86,8 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
     waitingIndicator.clear();
     // Without listeners, including those of a spinner, the signal ends the process immediately.
     for (const one of SIGNALS) process.removeAllListeners(one);
-    if (ending.platform !== 'win32') ending.raise(signal);
+    if (ending.pid === 1) ending.exit(exitCodeBy(signal));
+    else if (ending.platform !== 'win32') ending.raise(signal);
     else flush(() => ending.exit(exitCodeBy(signal)));
   };
   const endNow = (signal: NodeJS.Signals) => {

@@ -1,15 +1,15 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
-import { dueTurns, showsTurns } from '../catalog/turns.ts';
+import { dueTurns, type ReminderSteps, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { halfwayError } from '../kernel/halfway-error.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { ActionResult } from '../once/write-outcome.ts';
 import type { Concern } from './completeness.ts';
-import { halfwayError } from './halfway-error.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
@@ -29,8 +29,8 @@ export interface RemindOptions {
   signersOf: (id: string) => readonly string[] | undefined;
   /** Skips signers who were reminded within this time (ms). */
   gapMs: number | undefined;
-  /** Reminds a signer once at each of these times (ms) after the turn began, such as after 3 and 7 days. */
-  steps?: readonly number[] | undefined;
+  /** Reminds a signer once at each of these times after the turn began, such as after 3 and 7 days. */
+  at?: ReminderSteps | undefined;
   /** Lets the user confirm another reminder within the hour. */
   reportsRecent: boolean;
 }
@@ -50,12 +50,13 @@ interface Due {
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
   let reading: Promise<ReminderTimes> | undefined;
-  const readTimes = () => (reading ??= means.readReminders().then((writes) => new ReminderTimes(writes)));
+  const timesNow = async () =>
+    new ReminderTimes(await means.readReminders(), means.client.serviceClock.now());
+  const readTimes = () => (reading ??= timesNow());
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
-    if (options.steps !== undefined && !isInFlight(status))
-      return notOpen(`${id} is ${status ?? 'unknown'}.`);
-    if (options.steps !== undefined && !envelope.sentAt)
+    if (options.at !== undefined && !isInFlight(status)) return notOpen(`${id} is ${status ?? 'unknown'}.`);
+    if (options.at !== undefined && !envelope.sentAt)
       return notOpen(`The service doesn't return when ${id} was sent.`);
     const answered = skipAnswered(envelope, options.signersOf(id));
     if (answered !== undefined) return answered;
@@ -84,20 +85,19 @@ function planReminder(
   const now = client.serviceClock.now();
   const named = options.signersOf(id);
   const asked = askedNow(envelope, named, options, now);
-  const isReminded = ({ signer, since }: Due) => (times.lastOf(id, idOf(signer))?.at ?? -Infinity) >= since;
+  const isReminded = ({ signer, since }: Due) => (times.lastOf(id, signer)?.at ?? -Infinity) >= since;
   const left = asked.filter((one) => !isReminded(one));
   if (asked.length > 0 && left.length === 0) return skipRemindedRecently(id, asked, times, options, now);
   const pending = (envelope.signers ?? []).filter(isPending);
   // A step is for one signer, whom only an ID names for certain.
-  const isNamed = ({ signer }: Due) =>
-    options.steps === undefined || Boolean(signer.id) || pending.length === 1;
+  const isNamed = ({ signer }: Due) => options.at === undefined || Boolean(signer.id) || pending.length === 1;
   const due = left.filter(isNamed);
   const unnamed = left.filter((one) => !isNamed(one)).map(({ signer }) => notRemindedText(id, signer));
-  if (options.steps !== undefined && due.length === 0) return unnamed[0] ? notOpen(unnamed[0]) : notDue(id);
+  if (options.at !== undefined && due.length === 0) return unnamed[0] ? notOpen(unnamed[0]) : notDue(id);
   const start = gapStart(options, now);
   // Without a signer, the service reminds every pending signer, whoever's turn it is (API document, Remind).
   const isForAll =
-    options.steps === undefined
+    options.at === undefined
       ? named === undefined && !pending.some((signer) => isReminded({ signer, since: start }))
       : due.every(({ signer }) => !signer.id);
   const since = Math.min(start, ...due.map((one) => one.since));
@@ -124,9 +124,9 @@ function askedNow(
   // An ID and an address may name the same signer.
   const wanted = named && new Set(named.flatMap((one) => signersNamed(envelope, one)).filter(isPending));
   const since = gapStart(options, now);
-  if (options.steps === undefined)
+  if (options.at === undefined)
     return [...(wanted ?? whoseTurn(envelope))].map((signer) => ({ signer, since }));
-  return dueTurns(envelope, options.steps, now)
+  return dueTurns(envelope, options.at, now)
     .filter(({ signer }) => wanted === undefined || wanted.has(signer))
     .map(({ signer, dueAt }) => ({ signer, since: Math.min(dueAt, since) }));
 }
@@ -137,7 +137,7 @@ function gapStart({ gapMs = 0 }: RemindOptions, now: number): number {
 }
 
 function remindedWithinHour(id: string, { signer }: Due, times: ReminderTimes, now: number): Concern[] {
-  const ago = now - (times.lastOf(id, idOf(signer))?.at ?? -Infinity);
+  const ago = now - (times.lastOf(id, signer)?.at ?? -Infinity);
   return ago > RECENT_MS ? [] : [{ text: `${addressOf(signer)} was reminded ${durationInWords(ago)} ago.` }];
 }
 
@@ -217,12 +217,12 @@ function skipRemindedRecently(
   id: string,
   asked: readonly Due[],
   times: ReminderTimes,
-  { gapMs = 0, steps }: RemindOptions,
+  { gapMs = 0, at }: RemindOptions,
   now: number,
 ): Skip {
-  if (steps !== undefined) return notDue(id);
+  if (at !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
-    const at = times.lastOf(id, idOf(signer))?.at ?? now;
+    const at = times.lastOf(id, signer)?.at ?? now;
     return `${addressOf(signer)}, ${durationInWords(Math.max(0, now - at))} ago`;
   });
   const text = `The signers of ${id} were reminded within the last ${durationInWords(gapMs)}: ${last.join('; ')}.`;
@@ -232,7 +232,7 @@ function skipRemindedRecently(
 
 /** Services without signer IDs may accept an address. */
 function idOf({ id, email }: Signer): string {
-  return id ?? email ?? '';
+  return id || email || '';
 }
 
 function remindedSome(

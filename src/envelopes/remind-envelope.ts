@@ -30,5 +30,5 @@ export async function remindEnvelope(
 
 async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
   const [signer] = signersNamed(await client.envelopes.get(id, signal), email);
-  return signer?.id ?? email;
+  return signer?.id || email;
 }

@@ -22,7 +22,7 @@ export async function readRecentEnvelopes(client: Client, signal?: AbortSignal):
   }
   found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));
   if (found.some((one) => one.signers)) return found;
-  const whole = found.slice(0, READ_SINGLY).map((one) => client.envelopes.get(one.id, signal));
+  const whole = found.slice(0, READ_SINGLY).map((one) => client.envelopes.getListed(one.id, signal));
   return Promise.all(whole);
 }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { tryParseJson } from '../kernel/json.ts';
+import { exactJsonText, tryParseExactJson } from '../kernel/text/exact-json.ts';
 
 const TAIL = Buffer.from(',"crc":"01234567"}');
 const TAIL_LENGTH = TAIL.length;
@@ -9,7 +9,7 @@ const BRACE = Buffer.from('}');
 
 /** Serializes an entry as a line of JSON. Its last member is the checksum of everything before it. */
 export function writeLine(entry: unknown): string {
-  const text = JSON.stringify(entry);
+  const text = exactJsonText(entry);
   if (!text.startsWith('{') || text === '{}')
     throw new TypeError('A journal entry must be an object with at least one property.');
   return `${text.slice(0, -1)}${tailOf(crc32(text))}\n`;
@@ -39,12 +39,12 @@ function hasTail(line: Buffer, at: number, checksum: number): boolean {
 
 /** Parses the members of a line up to the comma at `end`. */
 export function parseUpTo(line: Buffer, end: number): unknown {
-  return tryParseJson(`${line.toString('utf8', 0, end)}}`);
+  return tryParseExactJson(`${line.toString('utf8', 0, end)}}`);
 }
 
 /** Parses the value of a line's last member before the checksum. The value begins at `start`. Returns undefined if it is not JSON. */
 export function readMember(line: Buffer, start: number): unknown {
-  return tryParseJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
+  return tryParseExactJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
 }
 
 function tailOf(checksum: number): string {

@@ -9,8 +9,12 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Parses `90s`, `15m`, `2h`, `7d`, or `1h30m` and returns ms. A bare number is in seconds. Returns undefined if it is invalid. */
+/**
+ * Parses `90s`, `15m`, `2h`, `7d`, or `1h30m` and returns ms. Returns undefined if it is invalid: a number without a unit, and `1M`, which
+ * means a month elsewhere.
+ */
 export function parseDuration(text: string): number | undefined {
+  if (/\d\s*M(?![A-Za-z])/.test(text)) return undefined;
   const trimmed = text
     .trim()
     .toLowerCase()
@@ -18,7 +22,6 @@ export function parseDuration(text: string): number | undefined {
       /(\d)\s*(second|minute|hour|day|week)s?(?![a-z])\s*/g,
       (_, digit: string, unit: string) => `${digit}${unit.charAt(0)}`,
     );
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1_000);
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d|w))+$/.test(trimmed)) return undefined;
   let total = 0;
   for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {

@@ -47,3 +47,17 @@ export function sortMembers(value: unknown): unknown {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, member]) => [name, sortMembers(member)]);
 }
+
+/** Returns true if objects and lists are nested in a value deeper than this many levels. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
+}
+
+/** Returns the value with null in place of the objects and lists that are nested deeper than this many levels. */
+export function cutBelow(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return null;
+  if (isList(value)) return value.map((item) => cutBelow(item, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cutBelow(one, levels - 1)]));
+}

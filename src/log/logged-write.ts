@@ -1,3 +1,4 @@
+import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import type { Intent, IntentEnd, LogRecord } from './records.ts';
 
 /** A write, as far as its records show it. */
@@ -62,15 +63,21 @@ export function mayHaveCreated({ state }: LoggedWrite): boolean {
   return state !== 'refused' && state !== 'absent';
 }
 
+/** Returns the latest of these times (ISO 8601), in ms. One after `now` (ms) is of a clock that was wrong, and doesn't count. */
+export function latestPast(times: readonly string[], now: number): number | undefined {
+  const past = times.map((time) => Date.parse(time)).filter((ms) => ms <= now + CLOCK_SLACK_MS);
+  return past.length === 0 ? undefined : Math.max(...past);
+}
+
 /**
  * Returns when a reminder was sent (ms, service clock). Its intent may be dated by this machine's clock, because only a response
- * shows the service's.
+ * shows the service's. Returns undefined if both clocks were ahead of `now` (ms), because nobody would be reminded until then.
  */
-export function remindedAt({ intent, serviceAt }: LoggedWrite): number {
-  return Math.max(Date.parse(intent.serviceAt), Date.parse(serviceAt));
+export function remindedAt({ intent, at, serviceAt }: LoggedWrite, now: number): number | undefined {
+  return latestPast([intent.serviceAt, serviceAt], now) ?? latestPast([intent.at, at], now);
 }
 
 /** Returns true if a reminder may have been sent at `since` (ms, service clock) or later. */
-export function mayHaveReminded(write: LoggedWrite, since: number): boolean {
-  return write.state !== 'refused' && remindedAt(write) >= since;
+export function mayHaveReminded(write: LoggedWrite, since: number, now: number): boolean {
+  return write.state !== 'refused' && (remindedAt(write, now) ?? Number.NEGATIVE_INFINITY) >= since;
 }

@@ -127,7 +127,12 @@ export class LogRecorder {
       const intent = this.#intent(id, write);
       if (once === undefined) await memory.append([intent]);
       else {
-        const earlier = await claim(memory, { ...intent, key: once.key }, countsFor(once), once.otherKeys);
+        const earlier = await claim(
+          memory,
+          { ...intent, key: once.key },
+          countsFor(once, this.#options.serviceNow()),
+          once.otherKeys,
+        );
         if (earlier !== undefined) throw new SupersededError('The same write is already in the log.');
       }
       if (clock.now() < Date.parse(intent.at) + this.#startMs) return intent;
@@ -169,8 +174,6 @@ export class LogRecorder {
       action,
       effect,
       envelopeIds: knownIds(envelopeIds),
-      // Services without signer IDs may accept an address, which is not stored.
-      ...(signerId === undefined || signerId.includes('@') ? {} : { signerId }),
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
       ...this.#options.facts,
@@ -220,8 +223,8 @@ export class LogRecorder {
 }
 
 /** Returns the test for earlier writes that forbid this one. */
-function countsFor({ since }: WriteIdentity): (write: LoggedWrite) => boolean {
-  return since === undefined ? mayHaveCreated : (write) => mayHaveReminded(write, since);
+function countsFor({ since }: WriteIdentity, now: number): (write: LoggedWrite) => boolean {
+  return since === undefined ? mayHaveCreated : (write) => mayHaveReminded(write, since, now);
 }
 
 /** Returns a new ID for an entry. */

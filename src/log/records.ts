@@ -31,8 +31,6 @@ const intentSchema = z.object({
   action: z.enum(ACTIONS),
   effect: z.enum(EFFECTS),
   envelopeIds: z.array(z.string()),
-  /** The signer who is reminded; without one, all of them. */
-  signerId: z.optional(z.string()),
   /** Null if it may contain an address. */
   requestId: text,
   run: z.optional(z.string()),

@@ -56,9 +56,18 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
   if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
   const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
   if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;
-  if (isRecord(sent) && Object.keys(sent).some((key) => key !== 'signerId' && key !== 'reason')) return other;
+  if ((sent !== undefined || bodyText) && !isPlainAction(sent, bodyText)) return other;
   const signer = isRecord(sent) && typeof sent.signerId === 'string' ? sent.signerId : undefined;
   return { ...other, action, effect: 'mails', envelopeId, signer };
+}
+
+/** Returns true if every service reads the body of an action in the same way: no other fields, values of other types, or repeated names. */
+function isPlainAction(sent: unknown, text: string | undefined): boolean {
+  if (!isRecord(sent) || (text !== undefined && repeatsName(text, sent))) return false;
+  return Object.entries(sent).every(
+    ([key, value]) =>
+      (key === 'signerId' || key === 'reason') && (typeof value === 'string' || value === null),
+  );
 }
 
 function readCreate(body: unknown, text: string | undefined): Partial<Write> {

@@ -1,7 +1,8 @@
+import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { comparableSigner } from '../kernel/text/comparable-address.ts';
-import { OWN_METADATA_KEYS } from '../kernel/vocabulary.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
+import { OWN_METADATA_KEYS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { digest } from '../log/keys.ts';
 
 /*
@@ -56,9 +57,10 @@ export function addressesOf(signers: readonly { email?: string | null | undefine
     .join(' ');
 }
 
-/** @throws UsageError for a request ID that the service might not return unchanged. */
-export function requireUsableRequestId(id: string): void {
-  const problem = requestIdProblem(id);
+/** @throws UsageError for the body of a create with a request ID that the service might not return unchanged. */
+export function requireUsableRequestId({ metadata }: Pick<CreateEnvelopeBody, 'metadata'>): void {
+  const id = metadata?.[REQUEST_ID_KEY];
+  const problem = requestIdProblem(typeof id === 'string' ? id : '');
   if (problem !== undefined)
     throw new UsageError(`The request ID ${problem}.`, {
       hint: 'Use a value that identifies this envelope, such as an order number, or leave the request ID out.',

@@ -155,29 +155,23 @@ class Finder {
     const facts = factsOf(envelope);
     const known = this.#found.get(number);
     const isKept = known !== undefined && byPrecedence(known.envelope, facts) < 0;
-    const other = isKept ? facts : known?.envelope;
-    const drafts = [...(known?.drafts ?? []), ...(other?.status === 'DRAFT' ? [other.id] : [])];
-    const isSecond = other !== undefined && this.#isSecond(other, isKept ? known.envelope : facts);
-    const sent = [...(known?.sent ?? []), ...(isSecond ? [other] : [])];
-    if (isKept) this.#found.set(number, { ...known, drafts, sent });
-    else
-      this.#found.set(number, {
-        request,
-        envelope: facts,
-        run: runOf(envelope),
-        changed: changedWording(envelope, request.wording),
-        usedFor:
-          request.identity === 'given' && !hasContentOf(envelope, request) ? usedFor(envelope) : undefined,
-        replaced: undefined,
-        drafts,
-        sent,
-      });
+    this.#found.set(number, {
+      ...(isKept ? known : foundFor(request, envelope)),
+      ...this.#others(known, isKept ? facts : known?.envelope, facts),
+    });
   }
 
-  /** Returns true if an envelope emailed its signers although another one with the same request ID counts. */
-  #isSecond(other: EnvelopeFacts, counts: EnvelopeFacts): boolean {
-    const haveSameId = this.#named.has(other.id) && this.#named.has(counts.id);
-    return haveSameId && other.status !== 'DRAFT' && !hasEnded(other);
+  /** Returns the other envelopes of a request: `other` and those that were known. `facts`: the envelope that was just read. */
+  #others(
+    known: FoundEnvelope | undefined,
+    other: EnvelopeFacts | undefined,
+    facts: EnvelopeFacts,
+  ): Pick<FoundEnvelope, 'drafts' | 'sent'> {
+    const { drafts = [], sent = [] } = known ?? {};
+    if (other === undefined) return { drafts, sent };
+    if (other.status === 'DRAFT') return { drafts: [...drafts, other.id], sent };
+    const isSecond = [known?.envelope.id ?? '', facts.id].every((id) => this.#named.has(id));
+    return { drafts, sent: isSecond && !hasEnded(other) ? [...sent, other] : sent };
   }
 
   /** A content may be sent again after a while; an ID may not. */
@@ -201,6 +195,21 @@ class Finder {
     }
     return current;
   }
+}
+
+/** Compares an envelope with its request. */
+function foundFor(request: WantedRequest, envelope: Envelope): FoundEnvelope {
+  const isOther = request.identity === 'given' && !hasContentOf(envelope, request);
+  return {
+    request,
+    envelope: factsOf(envelope),
+    run: runOf(envelope),
+    changed: changedWording(envelope, request.wording),
+    usedFor: isOther ? usedFor(envelope) : undefined,
+    replaced: undefined,
+    drafts: [],
+    sent: [],
+  };
 }
 
 /** Returns whom and what an envelope is for, in words. */

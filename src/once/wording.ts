@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { comparableSigner } from '../kernel/text/comparable-address.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
 import { digest } from '../log/keys.ts';
 import { comparableText, hasSameContent, isSameText } from './identity.ts';
 

@@ -1,3 +1,4 @@
+import { exactJsonText } from '../kernel/text/exact-json.ts';
 import { unicodeEscapes } from '../kernel/text/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -10,7 +11,7 @@ const ACTING =
 
 /** Serializes a value to JSON that is safe to show on a terminal. */
 export function jsonText(value: unknown, space?: number): string {
-  return escapeControlCharacters(JSON.stringify(value, null, space));
+  return escapeControlCharacters(exactJsonText(value, space));
 }
 
 /** Escapes characters in JSON text that could affect a terminal, as `jsonText` does. */

@@ -1,6 +1,9 @@
-import { withoutFormula } from '../kernel/text/formula.ts';
+import { valueAt } from '../kernel/json.ts';
+import { csvRecord } from '../tables/csv-text.ts';
+import { csvText, type TableCell } from '../tables/table-cell.ts';
 import { FieldCheck, fieldColumns, pickFields } from './fields.ts';
 import { jsonText, writeJsonArray } from './json.ts';
+import type { NewTable } from './new-table.ts';
 import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
@@ -12,6 +15,8 @@ export interface ListFormat {
   csv?: boolean | undefined;
   quiet?: boolean | undefined;
   fields?: string | undefined;
+  /** The file that is written instead of stdout. */
+  table?: NewTable | undefined;
 }
 
 export interface ListView<T> {
@@ -25,15 +30,15 @@ export interface ListView<T> {
 
 /** Returns true if a person reads the list: on a terminal, without a flag for another format. */
 export function isTableOutput(
-  { json, csv, quiet, fields }: ListFormat,
+  { json, csv, quiet, fields, table }: ListFormat,
   { outIsTty }: Pick<Terminal, 'outIsTty'>,
 ): boolean {
-  return outIsTty && !json && !csv && !quiet && fields === undefined;
+  return outIsTty && !json && !csv && !quiet && fields === undefined && table === undefined;
 }
 
 /**
- * Writes a list as IDs, a JSON array, CSV, a table on a terminal, or tab-separated lines in a pipe.
- * Except for the table, items are written as they arrive.
+ * Writes a list as IDs, a JSON array, CSV, a table on a terminal, or tab-separated lines in a pipe, or to a file.
+ * Except for the table and the file, items are written as they arrive.
  */
 export async function writeList<T>(
   items: Items<T>,
@@ -66,6 +71,7 @@ async function writeItems<T>(
   if (format.quiet) return writeAllIds(items, view, terminal);
   const shape = (item: T) => (chosen ? pickFields(item, chosen) : item);
   if (format.json) return writeJsonArray(items, (item) => jsonText(shape(item), 2), terminal);
+  if (format.table) return writeFile(items, columns, format.table, terminal);
   if (format.csv) return writeCsv(items, columns, terminal);
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
@@ -95,28 +101,34 @@ function safeLineExceptTab(line: string): string {
   return line.split('\t').map(safeLine).join('\t');
 }
 
-/** Formats a CSV cell. Line breaks and tabs are kept; other characters that could affect a terminal are made visible, even in a pipe. */
-function csvCell(text: string): string {
-  return text
-    .split(/\r\n|\n/)
-    .map(safeLineExceptTab)
-    .join('\n');
-}
-
 async function writeCsv<T>(
   items: Items<T>,
   columns: readonly TableColumn<T>[],
   terminal: Terminal,
 ): Promise<void> {
-  const { stringify } = await import('csv-stringify/sync');
-  let header = true;
-  for await (const item of items) {
-    const rows = header ? [columns.map((column) => column.key)] : [];
-    rows.push(columns.map((column) => csvCell(withoutFormula(exactText(item, column)))));
-    await terminal.out(stringify(rows));
-    header = false;
-  }
-  if (header) await terminal.out(stringify([columns.map((column) => column.key)]));
+  const write = (cells: readonly string[]) => terminal.out(csvRecord(cells, ',', '\n'));
+  await write(columns.map(({ key }) => key));
+  for await (const item of items) await write(columns.map((column) => csvText(cellOf(item, column))));
+}
+
+async function writeFile<T>(
+  items: Items<T>,
+  columns: readonly TableColumn<T>[],
+  table: NewTable,
+  terminal: Terminal,
+): Promise<void> {
+  table.add(columns.map(({ key }) => ({ text: key })));
+  for await (const item of items) table.add(columns.map((column) => cellOf(item, column)));
+  writeNotice(await table.save(), terminal);
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+/** Returns the cell of an item: its exact text, and whether it is a number or a time. */
+function cellOf<T>(item: T, column: TableColumn<T>): TableCell {
+  const text = exactText(item, column);
+  const isNumber = column.value === undefined && typeof valueAt(item, column.key) === 'number';
+  return { text, kind: isNumber ? 'number' : TIME.test(text) ? 'time' : undefined };
 }
 
 async function writeTable<T>(

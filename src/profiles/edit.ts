@@ -108,15 +108,35 @@ function changedStorage(
   changes: ProfileChanges,
 ): NonNullable<Profile['storage']> {
   const { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey } = changes;
-  if (endpoint) checkEndpoint(endpoint);
+  checkStorage({ bucket, region, endpoint });
   const bucketSettings = { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey };
   const given = Object.entries(bucketSettings).filter(([, value]) => value !== undefined);
   const merged = { ...before, ...Object.fromEntries(given) };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
 }
 
+/** @throws UsageError for an ARN or address instead of a bucket's name, a region's title instead of its code, and an invalid endpoint. */
+export function checkStorage({
+  bucket,
+  region,
+  endpoint,
+}: Pick<ProfileChanges, 'bucket' | 'region' | 'endpoint'>): void {
+  const [, name] = /^(?:arn:[\w-]+:s3:::|s3:\/\/|https?:\/\/)([\w.-]*)/.exec(bucket ?? '') ?? [];
+  if (name !== undefined)
+    throw new UsageError(`"${bucket}" is not the name of a bucket.`, {
+      hint: /^http/.test(bucket ?? '')
+        ? 'Use only its name; the address is the endpoint.'
+        : `Use only its name: ${name}.`,
+    });
+  if (region && /[^\w.-]/.test(region))
+    throw new UsageError(`"${region}" is not the code of a region.`, {
+      hint: 'Use a code such as eu-west-1.',
+    });
+  if (endpoint) checkEndpoint(endpoint);
+}
+
 /** @throws UsageError for an endpoint that is not an http(s) URL or contains credentials, which would be displayed */
-export function checkEndpoint(endpoint: string): void {
+function checkEndpoint(endpoint: string): void {
   const example = 'Include the scheme, as in https://s3.example.com.';
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
     throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, { hint: example });
@@ -127,13 +147,19 @@ export function checkEndpoint(endpoint: string): void {
     });
 }
 
-/** Adds a profile. The first one becomes the current profile. */
-export function addProfile(store: Profiles, name: string, profile: Profile): void {
+/** @throws UsageError for a name that is invalid or taken */
+export function checkNewName(store: Profiles, name: string): void {
+  checkName(name);
   if (Object.hasOwn(store.profiles, name)) {
     throw new UsageError(`Profile ${name} already exists.`, {
-      hint: `To change it, run \`${command('profiles', 'edit', name)} …\`.`,
+      hint: `To change it, see \`${command('profiles', 'edit', '--help')}\`. To replace its key, run \`${command('profiles', 'edit', name, '--api-key-file', '-')}\`.`,
     });
   }
+}
+
+/** Adds a profile. The first one becomes the current profile. @throws UsageError as `checkNewName` does */
+export function addProfile(store: Profiles, name: string, profile: Profile): void {
+  checkNewName(store, name);
   putProfile(store, name, profile);
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { codeOf, NotFoundError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { tryParseJson } from '../kernel/json.ts';
+import { toUtf8 } from '../kernel/text/utf8.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
 /** The format of the file. Files of 0.2 have no format, but are otherwise the same. */
@@ -23,7 +24,7 @@ export function readProfiles(folder: string): Profiles {
   const path = storePath(folder);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = toUtf8(readFileSync(path)).toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
@@ -63,9 +64,6 @@ export function profileNamed(store: Profiles, name: string): Profile {
   if (profile) return profile;
   const names = Object.keys(store.profiles);
   throw new NotFoundError(`Profile ${name} not found.`, {
-    hint:
-      names.length > 0
-        ? `Profiles: ${names.join(', ')}.`
-        : 'Add one: `esign profiles add NAME --base-url URL`.',
+    hint: names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Add one: `esign profiles add`.',
   });
 }

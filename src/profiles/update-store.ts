@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { EsignError, UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
+import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, replaceAtomic } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import type { Profiles } from './profile.ts';
@@ -66,7 +66,9 @@ function unwritable(folder: string, error: unknown): UsageError {
     `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
     {
       cause: error,
-      hint: 'Check its permissions, or use a different folder with ESIGN_CONFIG_DIR.',
+      hint: isFullDisk(error)
+        ? 'Free some space, or use a different folder with ESIGN_CONFIG_DIR.'
+        : 'Check its permissions, or use a different folder with ESIGN_CONFIG_DIR.',
     },
   );
 }

@@ -2,6 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { runOf } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
+import { valueText } from '../kernel/text/exact-json.ts';
 
 export type GroupBy =
   | { kind: 'template' | 'role' | 'month' | 'week' | 'run' }
@@ -43,7 +44,7 @@ function keyOf(envelope: Envelope, by: GroupBy): string | null {
 function metadataOf({ metadata }: Envelope, key: string): string | null {
   const value = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
   if (value === undefined || value === null || value === '') return null;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return valueText(value);
 }
 
 /** Returns the ISO 8601 week of a time (ms) in UTC, such as `2026-W47`. A week belongs to the year of its Thursday. */

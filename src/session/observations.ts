@@ -1,7 +1,7 @@
 import type { FindSimilarIds } from '../api/resources.ts';
 import { type IndexScope, type IndexWriter, indexPath } from '../catalog/index/index-writer.ts';
 import type { Recents } from '../cli/completion/recent.ts';
-import { stateDir } from '../kernel/files/paths.ts';
+import { findStateDir } from '../kernel/files/paths.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
 /** Returns the account to which seen IDs belong, or undefined without a base URL or key. */
@@ -18,23 +18,32 @@ export interface Observations {
   index: IndexWriter | undefined;
 }
 
-/** Returns the path of the index, or undefined if it is disabled. */
+/** Returns the path of the index, or undefined if it is disabled or there is no home folder. */
 export function indexPathOf(settings: Settings): string | undefined {
   if (settings.profile?.index === false || process.env.ESIGN_NO_INDEX) return undefined;
   const scope = scopeOf(settings);
-  return scope && indexPath(stateDir(), scope);
+  const folder = findStateDir();
+  return scope && folder && indexPath(folder, scope);
 }
 
-/** Suggests recent IDs for one that doesn't exist, without a request. The code for that is loaded only when needed. */
-export function similarIdsFinder({ scope }: Observations): FindSimilarIds {
+/** Suggests known IDs for one that doesn't exist, without a request. The code for that is loaded only when needed. */
+export function similarIdsFinder({ scope, index }: Observations): FindSimilarIds {
   return async (missing) => {
-    if (scope === undefined) return [];
+    const folder = findStateDir();
+    if (scope === undefined || folder === undefined) return [];
     const [{ suggestIds }, { cacheFile, readRecent }] = await Promise.all([
       import('../cli/completion/similar-ids.ts'),
       import('../cli/completion/cache.ts'),
     ]);
-    const recent = readRecent(cacheFile(stateDir(), scope), `${missing.kind}s`, Date.now());
-    return suggestIds(missing, recent);
+    const recent = readRecent(cacheFile(folder, scope), `${missing.kind}s`, Date.now());
+    const similar = suggestIds(missing, recent);
+    if (similar.length > 0 || missing.kind !== 'envelope' || index === undefined) return similar;
+    const { readIndex } = await import('../catalog/index/index-file.ts');
+    const { known } = await readIndex(index.path);
+    return suggestIds(
+      missing,
+      [...known.keys()].map((id) => ({ id, label: '' })),
+    );
   };
 }
 
@@ -43,10 +52,12 @@ export async function saveObservations({ recents, scope, index }: Observations):
   index?.flush();
   // Without an index, no envelope subjects are stored for completion, either.
   if (index === undefined) recents.envelopes.clear();
-  if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
+  const folder = findStateDir();
+  if (scope === undefined || folder === undefined || recents.envelopes.size + recents.templates.size === 0)
+    return;
   try {
     const { cacheFile, keepRecents } = await import('../cli/completion/cache.ts');
-    keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
+    keepRecents(cacheFile(folder, scope), recents, Date.now());
   } catch {
     // The disk is full or read-only, so completion will have fewer suggestions.
   }

@@ -28,8 +28,7 @@ createRequire(join(unpacked(id, names, bytes), 'bin/run.js'))('./run.js');
  * writes them.
  */
 function unpacked(id: string, names: readonly string[], bytes: (name: string) => Uint8Array): string {
-  const folder = join(cacheDir(), `standalone-${id}`);
-  if (existsSync(folder)) return folder;
+  const cache = cacheDir();
   const write = (fresh: string) => {
     for (const name of names) {
       mkdirSync(dirname(join(fresh, name)), { recursive: true });
@@ -38,7 +37,10 @@ function unpacked(id: string, names: readonly string[], bytes: (name: string) =>
     return fresh;
   };
   try {
-    makeFolder(dirname(folder), 0o700);
+    if (cache === undefined) throw new Error('no cache folder');
+    const folder = join(cache, `standalone-${id}`);
+    if (existsSync(folder)) return folder;
+    makeFolder(cache, 0o700);
     const fresh = write(mkdtempSync(`${folder}.`));
     try {
       renameSync(fresh, folder);

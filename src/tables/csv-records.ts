@@ -22,15 +22,6 @@ export function dialectOf(head: string, delimiter?: string): Dialect {
   return { delimiter: delimiter ?? named ?? delimiterOf(head), isNamed: named !== undefined };
 }
 
-/** Returns the cells as a record of CSV text. */
-export function csvRecord(cells: readonly string[], delimiter: string): string {
-  return `${cells.map((cell) => csvCell(cell, delimiter)).join(delimiter)}\r\n`;
-}
-
-function csvCell(text: string, delimiter: string): string {
-  return text.includes(delimiter) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** Returns the delimiter that occurs most often in the header, outside quotes. */
 function delimiterOf(head: string): string {
   const [line = ''] = head

@@ -1,6 +1,8 @@
 /** A row of a table, including the header. */
 export interface TableRecord {
   cells: string[];
+  /** What the cells of a sheet contain that isn't text. Undefined for a format that shows something else, such as 5%. */
+  kinds?: readonly ('number' | 'day' | undefined)[];
   /** Where it begins: the line of a text file, or the row of a sheet. */
   line: number;
 }

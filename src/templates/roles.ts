@@ -46,7 +46,7 @@ export async function inferRoles(
 }
 
 async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Promise<string[]> {
-  const { signers } = listsSigners(item) ? item : await client.envelopes.get(item.id, signal);
+  const { signers } = listsSigners(item) ? item : await client.envelopes.getListed(item.id, signal);
   return (signers ?? []).flatMap(({ role }) => role || []);
 }
 

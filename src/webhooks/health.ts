@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { messageOf } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { closeServer } from '../kernel/network/listening.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
 import type { OldestForward } from './forward/queue.ts';
-import { shownUrl } from './forward/send.ts';
 import { openPort } from './open-port.ts';
+import { limitConnections } from './receive/connections.ts';
 import type { Delivery } from './receive/delivery.ts';
 
 /** Why a listener is unhealthy. */
 export interface HealthReason {
-  code: 'journal' | 'forward' | 'signature' | 'tunnel';
+  code: 'journal' | 'forward' | 'signature' | 'connections' | 'tunnel';
   message: string;
 }
 
@@ -31,16 +31,23 @@ export interface HealthOptions {
 }
 
 const FORWARD_DELAY_MS = 30_000;
-/** The number of invalid deliveries in a row that is a problem. Anyone can forge a few, but not every delivery is a forgery. */
-const MAX_INVALID = 3;
+/**
+ * The number of invalid deliveries in a row, and the time between the first and the last, that are a problem. Anyone can forge a few, but
+ * not every delivery over a longer time is a forgery: services retry.
+ */
+const MIN_INVALID = 3;
+const MIN_INVALID_MS = 5 * 60_000;
+/** How long a shortage of connections is reported. */
+const SHORTAGE_MS = 60_000;
 
-/** Reports whether a listener works, from four facts: its journal, its forwards, the signatures, and its tunnel. */
+/** Reports whether a listener works: its journal, its forwards, the signatures, its connections, and its tunnel. */
 export class Health {
   readonly #options: HealthOptions;
   #isTunnelOpen = false;
   #verifiedAt: number | undefined;
   /** The number of deliveries from the service that could not be verified since the last valid one, and why. */
-  #invalid = { count: 0, reason: '' };
+  #invalid: { count: number; since: number; last: number; reason: string } | undefined;
+  #shortageAt: number | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -50,13 +57,20 @@ export class Health {
   received({ verified, reason, answer, envelopeId, event }: Delivery): void {
     if (verified) {
       this.#verifiedAt = this.#options.clock.now();
-      this.#invalid.count = 0;
+      this.#invalid = undefined;
       return;
     }
     // Random requests of strangers name no event of an envelope.
     const isFromService = envelopeId !== null && EVENTS.some((known) => known === event);
-    if (answer === 401 && isFromService)
-      this.#invalid = { count: this.#invalid.count + 1, reason: reason ?? '' };
+    if (answer !== 401 || !isFromService) return;
+    const now = this.#options.clock.now();
+    const { count, since } = this.#invalid ?? { count: 0, since: now };
+    this.#invalid = { count: count + 1, since, last: now, reason: reason ?? '' };
+  }
+
+  /** Records that a connection was closed because there were too many. */
+  closedConnection(): void {
+    this.#shortageAt = this.#options.clock.now();
   }
 
   tunnelOpened(): void {
@@ -66,9 +80,10 @@ export class Health {
   async report(): Promise<HealthReport> {
     const { checkJournal, hasTunnel, oldestForward } = this.#options;
     const found: [HealthReason['code'], string | undefined][] = [
-      ['journal', await checkJournal().then(() => undefined, messageOf)],
+      ['journal', await checkJournal().then(() => undefined, journalProblem)],
       ['forward', forwardProblem(oldestForward())],
       ['signature', this.#signatureProblem()],
+      ['connections', this.#connectionProblem()],
       ['tunnel', hasTunnel && !this.#isTunnelOpen ? 'The tunnel is not open yet.' : undefined],
     ];
     const reasons = found.flatMap(([code, message]) => (message === undefined ? [] : [{ code, message }]));
@@ -77,15 +92,31 @@ export class Health {
   }
 
   #signatureProblem(): string | undefined {
-    const { count, reason } = this.#invalid;
-    return count < MAX_INVALID ? undefined : `The last ${count} deliveries could not be verified: ${reason}.`;
+    const { count, since, last, reason } = this.#invalid ?? { count: 0, since: 0, last: 0, reason: '' };
+    if (count < MIN_INVALID || last - since < MIN_INVALID_MS) return undefined;
+    return `The last ${count} deliveries could not be verified: ${reason}.`;
   }
+
+  #connectionProblem(): string | undefined {
+    const { clock } = this.#options;
+    if (this.#shortageAt === undefined || Math.abs(clock.now() - this.#shortageAt) >= SHORTAGE_MS)
+      return undefined;
+    return 'Too many connections are open, so some were closed without a complete request.';
+  }
+}
+
+/** Returns why the journal can't be written, without its path: anyone who reaches the port can read it. */
+function journalProblem(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined
+    ? "The journal can't be written."
+    : `The journal can't be written: ${diskReason(cause)}.`;
 }
 
 function forwardProblem(oldest: OldestForward | undefined): string | undefined {
   if (oldest === undefined || oldest.ms <= FORWARD_DELAY_MS) return undefined;
   const why = oldest.error === null ? '' : ` (${oldest.error})`;
-  return `A forward to ${shownUrl(oldest.url)} has been waiting for ${durationInWords(oldest.ms)}${why}.`;
+  return `A forward to ${new URL(oldest.url).origin} has been waiting for ${durationInWords(oldest.ms)}${why}.`;
 }
 
 export interface HealthServer {
@@ -94,6 +125,7 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
+const MAX_CONNECTIONS = 100;
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
@@ -107,6 +139,7 @@ export async function startHealthServer(
   const server = createServer(TIME_LIMITS, (request, response) => {
     void answer(request, response, health).catch(() => response.destroy());
   });
+  limitConnections(server, MAX_CONNECTIONS, () => undefined);
   const origin = await openPort(server, { host, port, flag: '--health-port', what: 'serve health checks' });
   return { url: `${origin}/healthz`, close: () => closeServer(server) };
 }
@@ -123,6 +156,7 @@ function send(response: ServerResponse, status: number, type: string, text: stri
     'content-type': `${type}; charset=utf-8`,
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
+    connection: 'close',
   });
   response.end(text);
 }

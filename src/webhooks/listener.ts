@@ -1,16 +1,17 @@
 import { DayJournal, removeOldDays } from '../journal/day-journal.ts';
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
-import { DAY_MS, grouped } from '../kernel/duration.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { DailyLimit } from './daily-limit.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
 import { readEvents } from './journal/event-journal.ts';
 import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordOf } from './journal/record.ts';
-import { LimitedWarning } from './limited-warning.ts';
 import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './listen-defaults.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
+import { ListenerWarnings } from './listener-warnings.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
@@ -41,7 +42,9 @@ export async function* listen(
 }
 
 /** The number of refused deliveries recorded per day (UTC), about 17 MB at most. A wrong secret is noticed long before. */
-const MAX_RECORDED_REFUSALS = 1_000;
+const MAX_RECORDED_REFUSALS = { count: 1_000, bytes: Number.POSITIVE_INFINITY };
+/** The number of repeats recorded per day, and of the bytes in them. Anyone who has seen a delivery can repeat it. */
+const MAX_RECORDED_REPEATS = { count: 1_000, bytes: 32 * 1024 * 1024 };
 
 class Listener {
   readonly #options: ListenerOptions;
@@ -51,29 +54,25 @@ class Listener {
   readonly #forwarding: Forwarding;
   readonly #health: Health;
   readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
-  readonly #elsewhere: LimitedWarning;
-  readonly #unrecorded: LimitedWarning;
-  readonly #busy: LimitedWarning;
-  readonly #notStored: LimitedWarning;
-  /** The number of refused deliveries recorded on a day, counted from the epoch. */
-  #refusals = { day: 0, count: 0 };
+  readonly #warnings: ListenerWarnings;
+  readonly #refusals: DailyLimit;
+  readonly #repeats: DailyLimit;
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
 
   constructor(options: ListenerOptions, channel: Channel<ListenEvent>) {
-    const { clock, eventsFolder, forwardTo, tunnel } = options;
+    const { clock, eventsFolder, forwardTo, tunnel, verify } = options;
     this.#options = options;
     this.#channel = channel;
     this.#journal = new DayJournal(eventsFolder, EVENTS_FORMAT, clock);
     const warn = (message: string) => this.#warn(message);
-    const limited = () => new LimitedWarning(clock, warn);
-    this.#elsewhere = limited();
-    this.#unrecorded = limited();
-    this.#busy = limited();
-    this.#notStored = limited();
+    this.#warnings = new ListenerWarnings(options.path, clock, warn);
+    this.#refusals = new DailyLimit(clock, MAX_RECORDED_REFUSALS);
+    this.#repeats = new DailyLimit(clock, MAX_RECORDED_REPEATS);
     this.#forwarding = new Forwarding({
       journal: this.#journal,
       urls: [...new Set(forwardTo)],
+      verify,
       clock,
       onResult: (result) => {
         this.#inspector?.forwarded(result);
@@ -121,9 +120,14 @@ class Listener {
         ...this.#options,
         seen,
         onDelivery: (delivery) => this.#take(delivery),
-        onFailure: (error) => this.#fail(error),
-        onElsewhere: (path) => this.#reportElsewhere(path),
+        onFailure: (error) => this.#warnings.notStored(error),
+        onElsewhere: (path) => this.#warnings.elsewhere(path),
         onBusy: () => this.#refuseBusy(),
+        onCrowded: () => {
+          this.#health.closedConnection();
+          this.#warnings.crowded();
+        },
+        onNotHttp: (reason) => this.#warnings.notHttp(reason),
       });
       const { url } = receiver;
       this.#inspector?.listensAt(url);
@@ -190,7 +194,7 @@ class Listener {
   /** Stores a delivery in the journal. It is acknowledged only after that. */
   async #take(delivery: Delivery): Promise<void> {
     const { reason, event, verified, duplicate, receivedAt } = delivery;
-    const isRecorded = reason === null || this.#recordsRefusal();
+    const isRecorded = this.#isRecorded(delivery);
     const isForwarded = reason === null && this.#isWanted(event);
     const record = recordOf(delivery, isForwarded ? this.#forwarding.targets : []);
     const place = isRecorded ? await this.#journal.append(record) : undefined;
@@ -205,15 +209,12 @@ class Listener {
     if (isForwarded) this.#forwarding.enqueue(record, place);
   }
 
-  /** Returns whether to record another refused delivery. Anyone can send those, so they must not fill the disk. */
-  #recordsRefusal(): boolean {
-    const day = Math.floor(this.#options.clock.now() / DAY_MS);
-    if (this.#refusals.day !== day) this.#refusals = { day, count: 0 };
-    if (this.#refusals.count++ < MAX_RECORDED_REFUSALS) return true;
-    this.#unrecorded.report(
-      (count) =>
-        `Over ${grouped(MAX_RECORDED_REFUSALS)} deliveries were refused today; ${grouped(count)} more only counted. For the rest of the day (UTC), no others are recorded.`,
-    );
+  /** Returns whether to record a delivery. Anyone can send invalid ones and repeat valid ones, so they must not fill the disk. */
+  #isRecorded({ reason, duplicate, bytes }: Delivery): boolean {
+    if (reason === null && !duplicate) return true;
+    const limit = duplicate ? this.#repeats : this.#refusals;
+    if (limit.allows(bytes)) return true;
+    this.#warnings.unrecorded(duplicate ? 'repeated' : 'refused');
     return false;
   }
 
@@ -221,31 +222,12 @@ class Listener {
   #refuseBusy(): void {
     this.#count.received++;
     this.#count.refused++;
-    this.#busy.report(
-      (count) =>
-        `${deliveriesText(count)} refused with 503, because too many large bodies are arriving at the same time.`,
-    );
-  }
-
-  /** Reports a delivery that got a 500. */
-  #fail(error: unknown): void {
-    this.#notStored.report(
-      (count) =>
-        `${deliveriesText(count)} rejected with 500, so that the sender retries: ${messageOf(error)}`,
-    );
-  }
-
-  #reportElsewhere(path: string): void {
-    this.#elsewhere.report((count) => {
-      const what =
-        count === 1 ? `A request to ${path} was` : `${grouped(count)} requests, such as to ${path}, were`;
-      return `${what} refused with 404. Webhooks are received at ${this.#options.path}.`;
-    });
+    this.#warnings.busy();
   }
 
   /** Waits for open forwards and reports what is left. */
   async #stop(): Promise<void> {
-    for (const warning of [this.#elsewhere, this.#unrecorded, this.#busy, this.#notStored]) warning.end();
+    this.#warnings.end();
     if (this.#forwarding.pending > 0)
       this.#channel.push({
         type: 'notice',
@@ -269,9 +251,4 @@ class Listener {
   #warn(message: string): void {
     this.#channel.push({ type: 'warning', message });
   }
-}
-
-/** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
-function deliveriesText(count: number): string {
-  return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
 }

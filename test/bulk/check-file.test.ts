@@ -9,7 +9,7 @@ describe('placeholders', () => {
     const { rows, report } = await check(text, 7, flags);
     return {
       subjects: rows.map(({ envelope }) => envelope.subject),
-      problems: report.problems.first.map(({ line, column, text: what }) => `${line} ${column} ${what}`),
+      problems: report.problems.groups().map(({ line, column, text: what }) => `${line} ${column} ${what}`),
     };
   };
 
@@ -183,7 +183,7 @@ describe('a CSV file', () => {
   ])('warns about a cell of a spreadsheet in %s: %s', async (column, cell) => {
     const { report } = await check(`email,${column}\na@b.c,${cell}\n`);
     expect(report.problems.count).toBe(0);
-    expect(report.warnings.first).toMatchObject([{ line: 2, column }]);
+    expect(report.warnings.groups()).toMatchObject([{ line: 2, column }]);
   });
 
   it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
@@ -199,11 +199,24 @@ describe('a CSV file', () => {
 
   it('is reported with duplicate rows and request IDs; two different IDs mean two envelopes', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
-      expect.stringMatching(/^4 : .* same content as line 2; .* request_id/),
-      expect.stringMatching(/^5 request_id: "1" .* line 3/),
+      expect.stringMatching(/^5 request_id "1" .* line 3/),
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');
     expect(report.problems.count).toBe(0);
+  });
+
+  it.each(['nan', 'NaN', 'None', 'NULL', 'undefined', '<NA>', 'nan nan'])(
+    'warns about the empty value of another program: %s',
+    async (name) => {
+      const { report } = await check(`email,name,meta.city\na@b.c,${name},${name}\n`);
+      const text = `"${name}" looks like an empty value of another program`;
+      expect(report.warnings.groups().map((one) => one.text)).toEqual([text, text]);
+    },
+  );
+
+  it.each(['Nan Goldin', 'Nanette', 'Jane Null', 'none@example.com'])('accepts the name %s', async (name) => {
+    const { report } = await check(`email,name\na@b.c,${name}\n`);
+    expect(report.warnings.groups()).toEqual([]);
   });
 
   it.each([
@@ -216,7 +229,7 @@ describe('a CSV file', () => {
     ['a@example.com', undefined],
   ])('warns about %s: %s', async (email, meant) => {
     const { report } = await check(`email\n${email}\n`);
-    expect(report.warnings.first.map(({ text }) => text)).toEqual(
+    expect(report.warnings.groups().map(({ text }) => text)).toEqual(
       meant === undefined ? [] : [expect.stringContaining(`mean ${meant}?`)],
     );
   });
@@ -250,6 +263,19 @@ describe('a JSON Lines file', () => {
       expect.stringContaining('4 webhookSecret: '),
       expect.stringMatching(/^5 metadata\.esignRun: /),
       expect.stringMatching(/^5 expiresInDays: "7" /),
+    ]);
+  });
+
+  it.each([
+    '9007199254740993',
+    '12345678901234567890',
+    '-9007199254740993',
+    '1e400',
+    '0.12345678901234567890',
+  ])('is refused with a number that would be rounded: %s', async (number) => {
+    const line = `{"signers":[{"email":"a@b.c"}],"metadata":{"order":${number}}}`;
+    expect(await problems(line)).toEqual([
+      `1 metadata.order: the number ${number} can't be kept exactly; write it in quotes`,
     ]);
   });
 

@@ -24,6 +24,6 @@ export async function check(
 }
 /** The problems of a text: `LINE COLUMN: TEXT`. */
 export const problems = async (text: string | Buffer) =>
-  (await check(text)).report.problems.first.map(
-    ({ line, column, text: what }) => `${line} ${column}: ${what}`,
-  );
+  (await check(text)).report.problems
+    .groups()
+    .map(({ line, column, text: what }) => `${line} ${column}: ${what}`);

@@ -11,13 +11,16 @@ afterAll(() => {
 });
 
 it.each([
-  ['linux', 'SIGINT', 'raised SIGINT'],
-  ['win32', 'SIGINT', 'exit 130'],
-  ['win32', 'SIGTERM', 'exit 143'],
-] as const)('exits on %s after %s: %s', async (platform, signal, how) => {
+  ['linux', 42, 'SIGINT', 'raised SIGINT'],
+  ['linux', 1, 'SIGINT', 'exit 130'],
+  ['linux', 1, 'SIGTERM', 'exit 143'],
+  ['win32', 42, 'SIGINT', 'exit 130'],
+  ['win32', 42, 'SIGTERM', 'exit 143'],
+] as const)('exits on %s as process %i after %s: %s', async (platform, pid, signal, how) => {
   const ended = new Promise((resolve) => {
     const signals = watchSignals({
       platform,
+      pid,
       raise: (raised) => resolve(`raised ${raised}`),
       exit: (code) => resolve(`exit ${code}`),
     });

@@ -11,12 +11,16 @@ import { fakeClock } from '../support/clock.ts';
 import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const HOUR_MS = 3_600_000;
-const signers = ['ada', 'bo'].map((name) => ({ id: `s_${name}`, email: `${name}@b.c`, status: 'SENT' }));
+const people = (idOf: (name: string) => string | null) =>
+  ['ada', 'bo'].map((name) => ({ id: idOf(name), email: `${name}@b.c`, status: 'SENT' }));
 
 let service: TestServer;
 let machine: string;
+let signers: ReturnType<typeof people>;
 beforeEach(async () => {
+  signers = people((name) => `s_${name}`);
   service = await startServer((_, response) =>
     json(response, 200, { data: { id: 'env_1', status: 'SENT', signers } }),
   );
@@ -28,8 +32,8 @@ afterEach(async () => {
 });
 
 /** Plans a reminder as a separate process. */
-async function plan(named?: string) {
-  const clock = fakeClock();
+async function plan(named?: string, time = NOW) {
+  const clock = fakeClock(time);
   const baseUrl = `${service.origin}/api/v1`;
   const serviceClock = new ServiceClock(clock);
   const gate = async () => gateFor(memoryOf(machine, clock), baseUrl, clock, () => serviceClock.now());
@@ -66,5 +70,42 @@ describe('two processes that plan before either sends', () => {
     await one.execute();
     await other.execute();
     expect(reminders()).toHaveLength(2);
+  });
+});
+
+describe('a signer who was not reminded yet', () => {
+  it.each<[string, (name: string) => string | null]>([
+    ['with no ID', () => null],
+    ['with an empty ID', () => ''],
+    ['with a base64 ID', (name) => `${name}+/9==`],
+    ['with a long ID', (name) => `${name}${'x'.repeat(200)}`],
+    ['with an address as the ID', (name) => `${name}@b.c`],
+    ['with a usual ID', (name) => `s_${name}`],
+  ])('is reminded after another one was, %s', async (_, idOf) => {
+    signers = people(idOf);
+    await (await plan('ada@b.c')).execute();
+    const rest = await plan();
+    expect(rest.signers.map(({ email }) => email)).toEqual(['bo@b.c']);
+    await rest.execute();
+    expect(reminders()).toHaveLength(2);
+    await expect(plan()).rejects.toThrow('skip');
+  });
+});
+
+describe('after the clock was ahead once, without a time from the service', () => {
+  it.each([
+    ['by an hour', 1],
+    ['by a day', 24],
+    ['by years', 40_000],
+  ])('signers are reminded again: %s', async (_, hours) => {
+    await (await plan(undefined, NOW + hours * HOUR_MS)).execute();
+    await (await plan()).execute();
+    expect(reminders()).toHaveLength(2);
+    await expect(plan()).rejects.toThrow('skip');
+  });
+
+  it('a few minutes count as the same clock', async () => {
+    await (await plan(undefined, NOW + 300_000)).execute();
+    await expect(plan()).rejects.toThrow('skip');
   });
 });

@@ -49,7 +49,7 @@ export class Behaviors {
 
   /** Returns what a process does after one more observation. It's a promise only if the code must run. */
   next(before: Behavior, observed: Observation): Behavior | Promise<Behavior> {
-    const history = hash('sha1', `${before.history} ${JSON.stringify(observed)}`, 'base64url');
+    const history = hash('sha1', `${before.history} ${textOf(observed)}`, 'base64url');
     return this.#known.get(history) ?? this.#learn(history, before, observed);
   }
 
@@ -90,4 +90,8 @@ export class Behaviors {
     for (const process of this.#live.values()) await process.kill();
     this.#live.clear();
   }
+}
+
+function textOf({ id, now, result }: Observation): string {
+  return `${id} ${now} ${result.kind === 'answer' ? result.answer.text : JSON.stringify(result)}`;
 }

@@ -1,39 +1,56 @@
-import { expect, it } from 'vitest';
-import { createWithId, createWithoutId } from './actors.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { ACTORS, createWithId, createWithoutId } from './actors.ts';
+import { type BrokenRule, breakRule } from './broken-rules.ts';
 import { explore, replay } from './explore.ts';
-import { ALL_RULES, type Rules, reserveSettleSend } from './reference.ts';
+import { sendList } from './run-actor.ts';
 import { DEFAULTS, type Settings } from './settings.ts';
 import { formatSchedule, parseSchedule } from './trail.ts';
 
+vi.mock('../../src/once/precedence.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakablePrecedence(await original()),
+);
+vi.mock('../../src/once/carry-out.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakableChoice(await original()),
+);
+vi.mock('../../src/once/settle.ts', async (original) =>
+  (await import('./broken-rules.ts')).withBreakableSettling(await original()),
+);
+
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
+const ONE = { processes: 1, machines: 1 };
+
+afterEach(() => breakRule(undefined));
 
 it.each([
-  ['two processes of a machine with the same request ID', createWithId(), { machines: 1 }],
-  ['a process that loses a reply', createWithId(), { processes: 1, machines: 1, losses: 1 }],
-  ['a process that is killed', createWithId(), { processes: 1, machines: 1, kills: 1 }],
-  ['two machines without a request ID', createWithoutId, {}],
-])('finds nothing wrong with %s', async (_, actor, changes) => {
+  ['create, by two machines', createWithId, { switches: 3 }],
+  ['create, by a process that loses a reply', createWithId, { ...ONE, losses: 1 }],
+  ['create, by a process that is killed', createWithId, { ...ONE, kills: 1 }],
+  ['create without an ID, by two machines', createWithoutId, {}],
+  ['a list, by two machines', sendList, { switches: 3 }],
+  ['a list, by a process that is killed', sendList, { ...ONE, kills: 1 }],
+])('emails nobody twice with %s', async (_, actor, changes) => {
   const { counts, isComplete } = await explore(actor, { ...DEFAULTS, ...changes });
   expect({ ...counts, isComplete }).toMatchObject({ ...NONE, isComplete: true });
 });
 
-it.each<[string, Partial<Rules>, Partial<Settings>, string]>([
-  ['sends its own draft', { oldest: false }, {}, 'twice'],
-  ['decides without waiting', { waits: false }, { skew: true }, 'twice'],
-  ['cancels nothing', { tidies: false }, {}, 'leftover'],
-])('finds what is wrong with a process that %s', async (_, rules, changes, kind) => {
-  const settings = { ...DEFAULTS, ...changes };
-  const actor = reserveSettleSend({ ...ALL_RULES, ...rules });
-  const { findings } = await explore(actor, settings, { untilFound: true, deviations: 4 });
+it.each<[BrokenRule, Partial<Settings>, string]>([
+  ['sends its own draft', {}, 'twice'],
+  ['decides without reading the list', {}, 'twice'],
+  ['decides without waiting', { skew: true }, 'twice'],
+  ['cancels nothing', {}, 'leftover'],
+])('finds what is wrong with a process that %s', async (rule, changes, kind) => {
+  breakRule(rule);
+  const { findings } = await explore(createWithId, { ...DEFAULTS, ...changes }, { untilFound: true });
   expect(findings.map((one) => one.kind)).toContain(kind);
 });
 
 it('runs the schedule of a finding again, from its text', async () => {
-  const actor = reserveSettleSend({ ...ALL_RULES, oldest: false });
+  breakRule('sends its own draft');
   const settings: Settings = { ...DEFAULTS, skew: true };
-  const { findings } = await explore(actor, settings, { untilFound: true });
+  const { findings } = await explore(createWithId, settings, { untilFound: true });
   const { choices = [], says } = findings.find(({ kind }) => kind === 'twice') ?? {};
-  const schedule = parseSchedule(formatSchedule({ actor: 'reference', settings, choices }));
+  const schedule = parseSchedule(formatSchedule({ actor: 'create', settings, choices }));
+  const actor = ACTORS[schedule.actor] ?? createWithId;
   const { violation, trail } = await replay(actor, schedule.settings, schedule.choices);
   expect(violation).toEqual({ kind: 'twice', says });
   expect(trail[0]).toEqual({ at: 0, who: 'A', says: 'GET /envelopes' });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { createAgent } from '../../src/api/undici.ts';
@@ -89,6 +90,7 @@ export class Process {
   async #run(actor: Actor): Promise<Outcome> {
     await this.#wait({ kind: 'start' }, 'starts', () => undefined);
     const { signal } = new AbortController();
+    setMaxListeners(0, signal);
     const [clock, memory] = [this.#clock(), this.#memory()];
     const client = this.#client(clock, memory);
     return actor({ name: this.#name, client, memory, journal: this.#journal(), clock, signal });

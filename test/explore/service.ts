@@ -138,31 +138,34 @@ export class Service {
       total: items.length,
       totalPages: Math.ceil(items.length / pageSize),
     };
-    const data = items.slice((page - 1) * pageSize, page * pageSize).map(shape);
-    return { status: 200, text: JSON.stringify({ data, meta: { pagination } }) };
+    const data = items.slice((page - 1) * pageSize, page * pageSize).map(textOf);
+    return { status: 200, text: `{"data":[${data.join(',')}],"meta":${JSON.stringify({ pagination })}}` };
   }
 }
 
-const keys = new WeakMap<Stored, string>();
-
-function keyOf(one: Stored): string {
-  const known = keys.get(one) ?? JSON.stringify(one);
-  keys.set(one, known);
-  return known;
-}
-
-function shape({ id, status, body, createdAt, sentAt }: Stored): Record<string, unknown> {
-  return {
-    ...body,
-    id,
-    status,
-    createdAt: new Date(createdAt).toISOString(),
-    sentAt: sentAt === undefined ? null : new Date(sentAt).toISOString(),
+/** Returns a function that computes a text only once for each envelope. */
+function remembered(compute: (one: Stored) => unknown): (one: Stored) => string {
+  const known = new WeakMap<Stored, string>();
+  return (one) => {
+    const text = known.get(one) ?? JSON.stringify(compute(one));
+    known.set(one, text);
+    return text;
   };
 }
 
+const keyOf = remembered((one) => one);
+
+/** Returns an envelope as the service shows it. */
+const textOf = remembered(({ id, status, body, createdAt, sentAt }) => ({
+  ...body,
+  id,
+  status,
+  createdAt: new Date(createdAt).toISOString(),
+  sentAt: sentAt === undefined ? null : new Date(sentAt).toISOString(),
+}));
+
 function ok(status: number, envelope: Stored): Answer {
-  return { status, text: JSON.stringify({ data: shape(envelope) }) };
+  return { status, text: `{"data":${textOf(envelope)}}` };
 }
 
 function refusal(status: number, code: string): Answer {

@@ -124,23 +124,14 @@ export class World {
 
   /** Everything that determines what can happen from now on. */
   get key(): string {
-    const disks = this.#disks.map(({ key }) => key);
-    const late = this.late.map(({ request, until }) => [request.request, until]);
-    const processes = this.processes.map(({ behavior, answers, lagMs }) => [
-      behavior.history,
-      [...answers],
-      lagMs,
-    ]);
-    return JSON.stringify([
-      this.now,
-      this.service.key,
-      disks,
-      processes,
-      late,
-      this.left,
-      this.last,
-      this.#lives,
-    ]);
+    const parts: (string | number)[] = [this.now, this.last, ...this.#lives, ...Object.values(this.left)];
+    for (const { key } of this.#disks) parts.push(key);
+    for (const { behavior, answers, lagMs } of this.processes) {
+      parts.push(behavior.history, lagMs);
+      for (const [id, { text }] of answers) parts.push(id, text);
+    }
+    for (const { request, until } of this.late) parts.push(request.request.path, request.request.body, until);
+    return `${parts.join(' ')} ${this.service.key}`;
   }
 
   /** Lets time pass. Requests that could have been processed until now are not processed anymore. */

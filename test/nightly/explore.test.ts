@@ -1,45 +1,60 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Actor } from '../explore/actor.ts';
 import { createWithId } from '../explore/actors.ts';
+import { type BrokenRule, breakRule } from '../explore/broken-rules.ts';
 import { explore } from '../explore/explore.ts';
-import { ALL_RULES, type Rules, reserveSettleSend } from '../explore/reference.ts';
+import { sendList } from '../explore/run-actor.ts';
 import { DEFAULTS, type Settings } from '../explore/settings.ts';
 import { formatReport } from '../explore/trail.ts';
 
-const SECONDS = Number(process.env.EXPLORE_SECONDS ?? 120);
+vi.mock('../../src/once/precedence.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakablePrecedence(await original()),
+);
+vi.mock('../../src/once/carry-out.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakableChoice(await original()),
+);
+vi.mock('../../src/once/settle.ts', async (original) =>
+  (await import('../explore/broken-rules.ts')).withBreakableSettling(await original()),
+);
+
+const SECONDS = Number(process.env.EXPLORE_SECONDS ?? 60);
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
 const ONE = { processes: 1, machines: 1 };
 
-it.each<[string, Partial<Settings>]>([
-  ['two processes of a machine, one of which is killed', { machines: 1, kills: 1 }],
-  ['a process that is killed twice and loses two replies', { ...ONE, kills: 2, losses: 2 }],
-  ['a process that is killed, and a list that falls behind', { ...ONE, kills: 1, lag: 'each' }],
-])('emails nobody twice with %s', async (name, changes) => {
+afterEach(() => breakRule(undefined));
+
+it.each<[string, Actor, Partial<Settings>]>([
+  ['create, by two machines', createWithId, { lag: 'together', skew: true }],
+  [
+    'create, by two machines with two kills and two lost replies',
+    createWithId,
+    { kills: 2, losses: 2, lag: 'together', skew: true },
+  ],
+  ['create, by three machines', createWithId, { processes: 3, machines: 3, skew: true }],
+  ['create, by two machines, one of which loses its state', createWithId, { kills: 1, wipes: 1 }],
+  ['create, by two processes of a machine, one of which is killed', createWithId, { machines: 1, kills: 1 }],
+  ['create, by a process that is killed twice', createWithId, { ...ONE, kills: 2, losses: 2, lag: 'each' }],
+  ['create, while a person cancels a draft', createWithId, { cancels: 1 }],
+  [
+    'a list, by two machines with two kills and two lost replies',
+    sendList,
+    { kills: 2, losses: 2, skew: true },
+  ],
+  ['a list, by a process that is killed twice', sendList, { ...ONE, kills: 2, losses: 1, lag: 'each' }],
+])('emails nobody twice with %s', async (name, actor, changes) => {
   const began = performance.now();
-  const report = await explore(createWithId(), { ...DEFAULTS, ...changes }, { seconds: SECONDS });
+  const report = await explore(actor, { ...DEFAULTS, ...changes }, { seconds: SECONDS });
   process.stdout.write(`${name}: ${formatReport(report, (performance.now() - began) / 1_000)}`);
   expect(report.counts).toMatchObject(NONE);
 });
 
-it.each<[string, Partial<Settings>]>([
-  ['two machines', { lag: 'together', skew: true }],
-  ['two machines with two kills and two lost replies', { kills: 2, losses: 2, lag: 'together', skew: true }],
-  ['a process that is killed twice', { ...ONE, kills: 2, lag: 'each' }],
-])('finds nothing wrong with the reference with %s', async (name, changes) => {
-  const began = performance.now();
-  const report = await explore(
-    reserveSettleSend(ALL_RULES),
-    { ...DEFAULTS, ...changes },
-    { seconds: SECONDS },
-  );
-  process.stdout.write(`${name}: ${formatReport(report, (performance.now() - began) / 1_000)}`);
-  expect(report.counts).toMatchObject(NONE);
-});
-
-it.each<[string, Partial<Rules>, Partial<Settings>]>([
-  ['prefers an older draft to what was sent', { sentFirst: false }, { lag: 'each' }],
-  ['decides immediately after a kill', { minute: false }, { ...ONE, lag: 'each', kills: 2 }],
-])('finds what is wrong with a process that %s', async (_, rules, changes) => {
-  const actor = reserveSettleSend({ ...ALL_RULES, ...rules });
-  const { findings } = await explore(actor, { ...DEFAULTS, ...changes }, { untilFound: true });
+it.each<[BrokenRule, Actor, Partial<Settings>]>([
+  ['sends the youngest draft', createWithId, { skew: true }],
+  ['prefers an older draft to what was sent', createWithId, { lag: 'each' }],
+  ['ignores what an earlier process may have left', sendList, { ...ONE, lag: 'each', kills: 2, losses: 1 }],
+])('finds what is wrong with a process that %s', async (rule, actor, changes) => {
+  breakRule(rule);
+  const limits = { untilFound: true, seconds: 6 * SECONDS };
+  const { findings } = await explore(actor, { ...DEFAULTS, ...changes }, limits);
   expect(findings.map(({ kind }) => kind)).toContain('twice');
 });

@@ -474,9 +474,12 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       z.array(
         z.object({
           row: count,
+          line: count,
+          templateId: text,
           email: text,
           name: maybe,
           role: maybe,
+          replacedBy: maybe,
           state: z.enum(['signed', 'waiting', 'declined', 'expired', 'cancelled', 'never']),
           envelopeId: maybe,
           signedAt: maybe,
@@ -565,7 +568,13 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   },
   'profiles:show': { settings: value(settings) },
   'profiles:use': { profile: value(profile) },
-  report: { report: value(report) },
+  report: {
+    report: value(report),
+    attention: value(
+      z.array(z.extend(attention, { kind: z.enum(['declined', 'expiring', 'overdue', 'drafts']) })),
+      '--attention',
+    ),
+  },
   'sandbox:advance': { now: value(z.object({ now: text })) },
   'sandbox:decline': { envelope: value(envelope) },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },

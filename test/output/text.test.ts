@@ -200,3 +200,10 @@ describe('sentences on a terminal', () => {
     expect(paragraph('  field: one two\n\nshort\n', 12)).toBe('  field: one\n  two\n\nshort\n');
   });
 });
+
+it('prints at most eight combining marks per character', () => {
+  const marks = (count: number) => '\u0301\u0489'.repeat(count / 2);
+  expect(safeLine(`a${marks(8)}b`)).toBe(`a${marks(8)}b`);
+  expect(safeLine(`a${marks(20_000)}b${marks(2)}`)).toBe(`a${marks(8)}…b${marks(2)}`);
+  for (const text of ['Việt Nam', 'שָׁלוֹם', 'น้ำใจ', 'हिन्दी', 'e\u0301']) expect(safeLine(text)).toBe(text);
+});

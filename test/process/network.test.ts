@@ -30,6 +30,11 @@ beforeAll(async () => {
     service: await startTlsFront(certified, service.port),
     bucket: await startTlsFront(certified, bucket.port),
   };
+  // Only a proxy knows these names.
+  addProfile(home, 'named', {
+    service: `http://service.example:${service.port}`,
+    bucket: `http://bucket.example:${bucket.port}`,
+  });
   addProfile(home, 'tls', { service: fronts.service.origin, bucket: fronts.bucket.origin });
   const other = await certify('another authority');
   writeFileSync(home.path('other.pem'), other.cert);
@@ -71,9 +76,9 @@ describe.each(sides)('the %s through a proxy', (name, unreachable) => {
     });
 
   it('gets the full URL over plain http', async () => {
-    const address = await behind();
-    expect(await run({ HTTP_PROXY: address })).toMatchObject({ code: 0, stderr: '' });
-    const prefix = `http://127.0.0.1:${places[name].port}/`;
+    const address = await behind({ to: `127.0.0.1:${places[name].port}` });
+    expect(await run({ HTTP_PROXY: address }, '--profile', 'named')).toMatchObject({ code: 0, stderr: '' });
+    const prefix = `http://${name}.example:${places[name].port}/`;
     expect(proxy?.asked.length).toBeGreaterThan(0);
     for (const one of proxy?.asked ?? []) expect(one.replace(/^\w+ /, '')).toMatch(prefix);
   });
@@ -89,13 +94,19 @@ describe.each(sides)('the %s through a proxy', (name, unreachable) => {
 
   it('connects directly with NO_PROXY', async () => {
     const address = await behind();
-    const exempt = (port: number) => ({ HTTP_PROXY: address, NO_PROXY: `x.example, 127.0.0.1:${port}` });
-    expect((await run(exempt(places[name].port))).code).toBe(0);
+    const exempt = (port: number) => ({ HTTPS_PROXY: address, NO_PROXY: `x.example, 127.0.0.1:${port}` });
+    expect((await run(exempt(fronts[name].port), '--profile', 'tls')).code).toBe(0);
+    expect(proxy?.asked).toEqual([]);
+  });
+
+  it('gets nothing over plain http to a loopback address', async () => {
+    const address = await behind();
+    expect((await run({ HTTP_PROXY: address, http_proxy: address })).code).toBe(0);
     expect(proxy?.asked).toEqual([]);
   });
 
   it('names a proxy that refuses or does not listen, without its password', full, async () => {
-    for (const profile of ['sandbox', 'tls']) {
+    for (const profile of ['named', 'tls']) {
       const address = `http://me:${PASSWORD}@${await behind({ refuse: 407 })}`;
       const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
       const refused = await run(env, '--profile', profile, '--debug');
@@ -110,29 +121,33 @@ describe.each(sides)('the %s through a proxy', (name, unreachable) => {
   it('gives up on a proxy that hangs', full, async () => {
     const address = await behind({ hang: true });
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
-    for (const profile of ['sandbox', 'tls'])
+    for (const profile of ['named', 'tls'])
       expect((await run(env, '--profile', profile, '--timeout', '500ms')).code).toBe(unreachable);
   });
 });
 
 it.each([
-  [{}, 'none'],
-  [{ NO_PROXY: '127.0.0.1:9' }, 'is used for an address on this machine'],
-  [{ NO_PROXY: '127.0.0.1' }, 'not for 127.0.0.1'],
-])('the doctor reports for %j what a request does', async (env: Record<string, string>, said) => {
-  const address = await behind();
-  const proxies =
-    said === 'none' ? { HTTPS_PROXY: address } : { HTTP_PROXY: `http://me:${PASSWORD}@${address}`, ...env };
-  const done = await home.run(argv`doctor --json`, { env: proxies });
-  const page = parseJson(done.stdout);
-  const checks = isRecord(page) && Array.isArray(page.checks) ? page.checks.filter(isRecord) : [];
-  expect(checks.find((check) => check.name === 'proxy')?.message).toContain(said);
-  expect((proxy?.asked.length ?? 0) > 0).toBe(said.startsWith('is used'));
-  expectNoPassword(done);
-});
+  [['HTTP_PROXY'], {}, 'named', '(HTTP_PROXY)'],
+  [['HTTP_PROXY'], {}, 'sandbox', 'on this machine'],
+  [['HTTPS_PROXY'], {}, 'sandbox', 'none'],
+  [['HTTPS_PROXY'], { NO_PROXY: '127.0.0.1:9' }, 'tls', 'is used for an address on this machine'],
+  [['HTTPS_PROXY'], { NO_PROXY: '127.0.0.1' }, 'tls', 'not for 127.0.0.1'],
+] as const)(
+  'the doctor reports for %j and %j what a request of the profile %s does',
+  async (names, env, profile, said) => {
+    const address = `http://me:${PASSWORD}@${await behind({ to: `127.0.0.1:${places.service.port}` })}`;
+    const proxies = Object.fromEntries(names.map((name) => [name, address]));
+    const done = await home.run(['doctor', '--json', '-p', profile], { env: { ...proxies, ...env } });
+    const page = parseJson(done.stdout);
+    const checks = isRecord(page) && Array.isArray(page.checks) ? page.checks.filter(isRecord) : [];
+    expect(checks.find((check) => check.name === 'proxy')?.message).toContain(said);
+    expect((proxy?.asked.length ?? 0) > 0).toBe(/^is used|^\(/.test(said));
+    expectNoPassword(done);
+  },
+);
 
 it('an invalid proxy address is a usage error', async () => {
-  const done = await home.run([...places.service.args, '--json'], {
+  const done = await home.run([...places.service.args, '--json', '--profile', 'named'], {
     env: { HTTP_PROXY: 'socks5://127.0.0.1:1080' },
   });
   expect(reportedError(done)).toMatchObject({ exitCode: 2 });
@@ -257,4 +272,17 @@ describe.skipIf(PACKAGE === undefined && conf === '')('in FIPS mode', () => {
     }
     expect(existsSync(log) ? readFileSync(log, 'utf8') : '').toBe('');
   });
+});
+
+it('ignores 100 Continue before a response', async () => {
+  const server = await startServer((_, response) => {
+    response.writeContinue();
+    response.writeContinue();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
+  });
+  const env = { ESIGN_BASE_URL: `${server.origin}/api`, ESIGN_API_KEY: 'esk_0123456789' };
+  for (const words of ['api GET /esign/envelopes', 'envelopes list --json'])
+    expect(await home.start(words.split(' '), { env }).ended).toMatchObject({ code: 0 });
+  expect(server.seen).toHaveLength(2);
+  await server.close();
 });

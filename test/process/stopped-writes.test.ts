@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -7,6 +9,7 @@ import { type SlowService, slowService } from '../support/slow-service.ts';
 
 /* Ctrl-C or SIGTERM during a write: everything that was sent is reported, and nothing is sent twice. */
 const home = new Home();
+const canUnshare = spawnSync('unshare', ['-Urpf', 'true']).status === 0;
 const CREATE = /^POST \/esign\/envelopes$/;
 const ACTION = /^POST \/esign\/envelopes\//;
 let service: SlowService;
@@ -112,6 +115,20 @@ describe('a stopped create', () => {
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing new was created')]);
     expect(envelopesOf('again')).toEqual([parseJson(again.stdout)]);
     expect(made).toMatchObject({ status: 'SENT', subject });
+  });
+
+  it.skipIf(!canUnshare)('exits with 143 as the first process of a container', async () => {
+    service.hold(CREATE);
+    const under = ['unshare', '-Urpf', '--kill-child'];
+    const running = home.start(create('container', '--send'), { env: service.env, under });
+    await service.arrived();
+    const [first] = (
+      await readFile(`/proc/${running.child.pid}/task/${running.child.pid}/children`, 'utf8')
+    ).split(' ');
+    process.kill(Number(first), 'SIGTERM');
+    await running.says(/Press Ctrl-C again to quit/);
+    service.answer();
+    expect(await running.ended).toMatchObject({ code: 143, signal: null });
   });
 
   it('leaves the command on the screen after two Ctrl-C on a terminal', { tags: ['full'] }, async () => {

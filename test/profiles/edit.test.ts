@@ -19,6 +19,38 @@ describe('changes to a profile', () => {
     expect(() => checkName(name)).toThrow(UsageError);
   });
 
+  it.each([
+    ['arn:aws:s3:::signed', 'Use only its name: signed.'],
+    ['arn:aws-cn:s3:::signed', 'Use only its name: signed.'],
+    ['s3://signed', 'Use only its name: signed.'],
+    ['s3://signed/contracts', 'Use only its name: signed.'],
+    ['https://signed.s3.eu-west-1.amazonaws.com', 'Use only its name; the address is the endpoint.'],
+  ])('refuse %s instead of the name of a bucket', (bucket, hint) => {
+    expect(() => applyChanges(undefined, { ...profile, bucket })).toThrow(expect.objectContaining({ hint }));
+  });
+
+  it.each([
+    'Europe (Ireland)',
+    'EU (Frankfurt) eu-central-1',
+    'eu-west-1, us-east-1',
+    'eu/west',
+    'eu west 1',
+  ])('refuse the region %s', (region) => {
+    expect(() => applyChanges(undefined, { ...profile, region })).toThrow(UsageError);
+  });
+
+  it.each(['eu-west-1', 'auto', 'RegionOne', 'us-gov-east-1', 'garage_1'])(
+    'accept the region %s',
+    (region) => {
+      expect(applyChanges(undefined, { ...profile, region })).toMatchObject({ storage: { region } });
+    },
+  );
+
+  it('accept the ARN of an access point', () => {
+    const bucket = 'arn:aws:s3:eu-west-1:111122223333:accesspoint/signed';
+    expect(applyChanges(undefined, { ...profile, bucket })).toMatchObject({ storage: { bucket } });
+  });
+
   it('keep fields that are not named, and remove emptied ones', () => {
     const before = applyChanges(undefined, {
       ...profile,

@@ -1,6 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import {
+  lchown,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +20,7 @@ import { Home, jsonLines } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeSealer, plainPdf, sealed } from '../support/sealing.ts';
 import { json, startServer } from '../support/server.ts';
+import { giveAway, hasLinks, isRoot } from '../support/system.ts';
 import { md5, serve, startBucket, type TestBucket } from '../support/test-bucket.ts';
 
 const PART = 300_000;
@@ -215,18 +227,40 @@ describe('the proof of a download', () => {
     expect(await proofOf(newFolder())).toEqual({ code: 0, proof: 'checksum', notice: false });
   });
 
-  it('is the seal or the size if the ETag is not an MD5', async () => {
-    const etag = `"${'ab'.repeat(16)}"`;
-    bucket.put('a.pdf', pdf, etag);
+  const OTHER_ETAG = `"${'ab'.repeat(16)}"`;
+
+  it.each(['aws:kms', 'aws:kms:dsse'])(
+    'is the size if the bucket names the encryption %s',
+    async (encryption) => {
+      bucket.put('a.pdf', pdf, OTHER_ETAG, { 'x-amz-server-side-encryption': encryption });
+      const dir = newFolder();
+      expect(await proofOf(dir)).toEqual({ code: 0, proof: 'size', notice: true });
+      expect((await download(`a.pdf --dir ${dir}`)).stdout).toMatch(/^unchanged/);
+    },
+  );
+
+  it('is missing if the bytes contradict their ETag each time', async () => {
     const dir = newFolder();
-    expect(await proofOf(dir)).toMatchObject({ code: 0, proof: 'size' });
-    // The same bytes twice: the ETag is something else.
-    expect(bucket.seen).toHaveLength(2);
-    expect((await download(`a.pdf --dir ${dir}`)).stdout).toMatch(/^unchanged/);
-    bucket.put('a.pdf', sealed(await makeSealer({ name: 'Service' })), etag);
-    const before = bucket.seen.length;
+    await download(`a.pdf --dir ${dir}`);
+    for (const headers of [{}, { 'x-amz-server-side-encryption': 'AES256' }]) {
+      bucket.put('a.pdf', pdf, OTHER_ETAG, headers);
+      for (const place of [newFolder(), dir])
+        expect(await proofOf(place)).toEqual({ code: 9, proof: null, notice: false });
+    }
+  });
+
+  it('is the seal or the size where a sealed file shows that the ETags are not MD5s', async () => {
+    bucket.put('a.pdf', sealed(await makeSealer({ name: 'Service' })), OTHER_ETAG);
     expect(await proofOf(newFolder())).toMatchObject({ code: 0, proof: 'seal' });
-    expect(bucket.seen.length - before).toBe(1);
+    expect(bucket.seen).toHaveLength(1);
+    bucket.put('b.pdf', pdf, OTHER_ETAG);
+    for (const keys of ['b.pdf a.pdf', 'a.pdf b.pdf']) {
+      const { code, stdout } = await download(`${keys} --dir ${newFolder()} --json`);
+      const proofs = jsonLines(stdout).map((line) => isRecord(line) && [line.key, line.proof].join(' '));
+      expect([code, proofs.sort()]).toEqual([0, ['a.pdf seal', 'b.pdf size']]);
+    }
+    bucket.put('c.pdf', other, OTHER_ETAG);
+    expect((await download(`b.pdf c.pdf --dir ${newFolder()}`)).code).toBe(9);
   });
 });
 
@@ -253,6 +287,51 @@ describe('the folder of a download', () => {
     await symlink('../outside/b.pdf', home.path('linked', 'a.pdf.part'));
     expect((await download('a.pdf --dir linked')).code).toBe(9);
     expect(await readdir(home.path('outside'))).toEqual([]);
+  });
+
+  it.runIf(hasLinks)('never continues a part that somebody else could write to', async () => {
+    const dir = newFolder();
+    await mkdir(home.path(dir));
+    const part = home.path(dir, 'a.pdf.part');
+    const planted: (() => Promise<void>)[] = [
+      async () => {
+        await writeFile(home.path(dir, 'theirs'), pdf.subarray(0, PART));
+        await link(home.path(dir, 'theirs'), part);
+      },
+    ];
+    if (isRoot)
+      planted.push(async () => {
+        await writeFile(part, pdf.subarray(0, PART), { mode: 0o666 });
+        await giveAway(part);
+      });
+    for (const plant of planted) {
+      await plant();
+      expect((await download(`a.pdf --dir ${dir} --force`)).code).toBe(0);
+      expect(await stat(home.path(dir, 'a.pdf'))).toMatchObject({ uid: process.geteuid?.(), nlink: 1 });
+      expect(await isSaved(dir, pdf)).toBe(true);
+      await rm(home.path(dir, 'a.pdf'));
+    }
+    expect(await readFile(home.path(dir, 'theirs'))).toHaveLength(PART);
+  });
+
+  it.runIf(isRoot)("is not left through another user's link to the same bytes", async () => {
+    const dir = newFolder();
+    await mkdir(home.path(dir));
+    await writeFile(home.path('theirs.pdf'), pdf);
+    await symlink('../theirs.pdf', home.path(dir, 'a.pdf'));
+    expect((await download(`a.pdf --dir ${dir}`)).stdout).toMatch(/^unchanged/);
+    await lchown(home.path(dir, 'a.pdf'), 4_321, 4_321);
+    expect((await download(`a.pdf --dir ${dir}`)).code).toBe(9);
+    expect((await download(`a.pdf --dir ${dir} --force`)).code).toBe(0);
+    expect((await lstat(home.path(dir, 'a.pdf'))).isSymbolicLink()).toBe(false);
+  });
+
+  it.runIf(hasLinks)('has a lock that is never read through a link', async () => {
+    const dir = newFolder();
+    await mkdir(home.path(dir));
+    await symlink('/etc/passwd', home.path(dir, '.esign.lock'));
+    const { code, stderr } = await download(`a.pdf --dir ${dir}`);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('a symbolic link')]);
   });
 
   it('is used by one command at a time; a second one waits', async () => {

@@ -56,8 +56,11 @@ describe('a bucket without a profile', () => {
   });
 
   it.each([
-    ['exit 3', 'credential_process of the AWS profile own failed.'],
-    ['echo "run foo login" >&2; exit 1', 'credential_process of the AWS profile own failed (run foo login).'],
+    ['exit 3', 'credential_process failed with exit code 3 for the AWS profile own.'],
+    [
+      'echo "run foo login" >&2; exit 1',
+      'credential_process failed (run foo login) for the AWS profile own.',
+    ],
     ['echo no JSON', 'credential_process returned invalid JSON'],
     [
       String.raw`echo {\"Version\":1,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"B\",\"Expiration\":\"2020-01-01T00:00:00Z\"}`,

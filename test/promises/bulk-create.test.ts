@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
@@ -138,12 +138,14 @@ describe('bulk create', () => {
   });
 
   it('prints an example that works unchanged', async () => {
-    for (const name of ['example.csv', 'example.jsonl']) {
+    for (const name of ['example.csv', 'example.xlsx', 'example.jsonl']) {
       expect((await home.run`bulk template ${name} --template tmpl_nda`).code).toBe(0);
       expect((await home.run`bulk create ${name} --dry-run`).code).toBe(0);
       expect((await home.run`bulk template ${name}`).code).toBe(2);
+      expect((await home.run`bulk template ${name} --force`).code).toBe(0);
     }
-    expect((await home.run`bulk template example.xlsx`).code).toBe(2);
+    expect((await readFile(home.path('example.csv'), 'utf8')).startsWith('\ufeff')).toBe(true);
+    expect((await home.run`bulk template -`).stdout.startsWith('request_id,')).toBe(true);
   });
 
   it('stops if the first 20 rows all fail with one code', async () => {

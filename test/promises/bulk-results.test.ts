@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
 import { xlsxOf } from '../support/xlsx.ts';
+import { readSheet } from '../tables/read-sheet.ts';
 
 const home = new Home();
 const elsewhere = { ESIGN_STATE_DIR: home.pathLater('elsewhere') };
@@ -173,7 +175,8 @@ describe('bulk export', () => {
     const moved = [`${bo};Größe`, `${zoe};`, 'new@example.com;New;x', `${ada};`];
     await writeFile(home.path('list.csv'), lines(`${header};Notiz`, ...moved));
     const { code, stdout, stderr } = await home.run`bulk export --into list.csv`;
-    expect([code, stderr]).toEqual([10, expect.stringContaining('list.csv:4')]);
+    expect([code, stderr]).toEqual([10, expect.stringContaining('1 row in list.csv')]);
+    expect(stderr).toContain(': line 4.');
     const columns = table(stdout, ';').map((row) => [row.esign_row_status, row.esign_envelope_id]);
     expect(columns).toEqual([
       ['waiting', ids[2]],
@@ -187,7 +190,7 @@ describe('bulk export', () => {
       name: 'Zoë; Z',
       esign_error: expect.stringContaining('no') as unknown,
     });
-    expect(stdout.startsWith(`\ufeff${header};Notiz;esign_row_status;`)).toBe(true);
+    expect(stdout.startsWith(`${header};Notiz;esign_row_status;`)).toBe(true);
   });
 
   it('keeps only rows without an envelope with --failed, which can be sent once they are fixed', async () => {
@@ -205,17 +208,54 @@ describe('bulk export', () => {
     expect(await relay.emails()).toEqual({ 'f1@example.com': 1, 'f2@example.com': 1 });
   });
 
-  it('returns a sheet as CSV that spreadsheet programs recognize as UTF-8', async () => {
+  it('returns a sheet as a workbook, or as CSV, which has a byte order mark only in a file', async () => {
     const rows = [
-      ['email', 'name', 'meta.iban'],
-      ['zoe@example.com', 'Zoë', '0012'],
+      ['E-Mail', 'Name', 'Vorname', 'meta.iban', 'Ort'],
+      ['zoe@example.com', 'Zoë', '', '0012', '=1+1'],
     ];
     const book = xlsxOf({ sheets: { People: rows } });
     await writeFile(home.path('s.xlsx'), book);
     await home.run`bulk create s.xlsx --template tmpl_nda --send --yes`;
     const { code, stdout } = await home.run`bulk export --into s.xlsx`;
-    expect([code, stdout.charCodeAt(0)]).toEqual([0, 0xfeff]);
-    expect(table(stdout)).toMatchObject([{ name: 'Zoë', 'meta.iban': '0012', esign_row_status: 'waiting' }]);
+    expect([code, stdout.charCodeAt(0)]).toEqual([0, 'E'.charCodeAt(0)]);
+    expect(table(stdout)).toMatchObject([{ Name: 'Zoë', 'meta.iban': '0012', esign_row_status: 'waiting' }]);
+    await home.run`bulk export --into s.xlsx -o out.csv`;
+    expect(await readFile(home.path('out.csv'), 'utf8')).toBe(`\ufeff${stdout}`);
+    await home.run`bulk export --into s.xlsx -o out.xlsx`;
+    const written = await readSheet(await readFile(home.path('out.xlsx')));
+    expect(written.rows[0]?.slice(0, 6)).toEqual([...(rows[0] ?? []), 'esign_row_status']);
+    expect(written.rows[1]?.slice(0, 6)).toEqual([...(rows[1] ?? []), 'waiting']);
+    // The results are recognized in the file that was written, and are not sent.
+    expect((await home.run`bulk export --into out.xlsx`).stdout).toBe(stdout);
+  });
+
+  it('shows the replacement of a corrected envelope', async () => {
+    const { ids } = await sent(people('R1'), '--template', 'tmpl_nda');
+    const replaced = await home.json(
+      argv`envelopes replace ${ids[0] ?? ''} --signer ${'r1@example.com=Rita <rita@example.com>'} --yes`,
+    );
+    const { id } = z.object({ new: z.object({ id: z.string() }) }).parse(replaced).new;
+    const { stdout } = await home.run`bulk export --into list.csv`;
+    expect(table(stdout)).toMatchObject([
+      {
+        email: 'r1@example.com',
+        esign_row_status: 'waiting',
+        esign_envelope_id: id,
+        esign_waiting_for: 'Rita',
+      },
+    ]);
+  });
+
+  it('never replaces the source file, and writes nothing for another run', async () => {
+    await sent(people('W1'), '--template', 'tmpl_nda');
+    const before = await readFile(home.path('list.csv'));
+    const own = await home.run`bulk export --into list.csv -o ./list.csv --force`;
+    expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('is your source file')]);
+    expect(await readFile(home.path('list.csv'))).toEqual(before);
+    await writeFile(home.path('other.csv'), people('X1', 'X2'));
+    const other = await home.run`bulk export --into other.csv -o none.csv`;
+    expect([other.code, other.stderr]).toEqual([10, expect.stringContaining('none.csv was not written')]);
+    await expect(readFile(home.path('none.csv'))).rejects.toThrow('ENOENT');
   });
 });
 
@@ -248,5 +288,33 @@ describe('bulk roster', () => {
     const nobody = await home.run(words, { input: 'email\n' });
     expect([none.code, nobody.code, nobody.stdout]).toEqual([0, 0, '']);
     expect((await home.run(words, { input: '' })).code).toBe(2);
+  });
+
+  it('counts a row for its own template, and a replaced signer as the replacement', async () => {
+    await home.run`sandbox reset --yes`;
+    const created = async (template: string, email: string) =>
+      (await home.run`envelopes create --template ${template} --signer ${email} -q --send`).stdout.trim();
+    await home.run`sandbox sign ${await created('tmpl_intake', 'ina@example.com')}`;
+    await home.run`sandbox sign ${await created('tmpl_nda', 'ina@example.com')}`;
+    const wrong = await created('tmpl_nda', 'wrong@example.com');
+    await home.run(argv`envelopes replace ${wrong} --signer ${'wrong@example.com=right@example.com'} --yes`);
+    const rows = [
+      'ina@example.com,Ina,tmpl_intake',
+      'ina@example.com,Ina,',
+      'uli@example.com,Uli,tmpl_intake',
+      'wrong@example.com,Wanda,',
+    ];
+    await writeFile(home.path('mixed.csv'), `E-Mail,Name,Template ID\n${rows.join('\n')}\n`);
+    const words = argv`bulk roster mixed.csv --template tmpl_nda`;
+    expect(await home.json(words)).toMatchObject([
+      { templateId: 'tmpl_intake', state: 'signed' },
+      { templateId: 'tmpl_nda', state: 'signed' },
+      { templateId: 'tmpl_intake', state: 'never' },
+      { templateId: 'tmpl_nda', state: 'waiting', replacedBy: 'right@example.com' },
+    ]);
+    const { stdout } = await home.run([...words, '--missing']);
+    expect(linesOf(stdout).slice(1)).toEqual(['uli@example.com,Uli,tmpl_intake\r']);
+    await writeFile(home.path('bare.csv'), 'email\na@example.com\n');
+    expect((await home.run`bulk roster bare.csv`).code).toBe(2);
   });
 });

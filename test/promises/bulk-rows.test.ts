@@ -3,8 +3,9 @@ import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
+import { openScreen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 import { xlsxOf } from '../support/xlsx.ts';
 
@@ -44,15 +45,39 @@ describe('a file with problems', () => {
     expect(await envelopes()).toEqual([]);
   });
 
-  it('shows fifty problems at most, and the number of the others', async () => {
-    await given('rows.csv', `email\n${Array.from({ length: 70 }, (_, n) => `bad${n}\n`).join('')}`);
-    const { stderr, stdout, code } = await home.run`bulk create rows.csv --template tmpl_nda`;
-    expect(stderr).toMatch(/^LINE {2}COLUMN {2}PROBLEM\n {3}2 {2}email {3}"bad0" is not an email address/);
-    expect(linesOf(stderr).filter((line) => /^ +\d+ {2}email/.test(line))).toHaveLength(50);
-    expect(stderr).toContain(
-      '… and 20 more.\n\nError: 70 problems in rows.csv (70 rows). Nothing was sent.\n',
-    );
-    expect([code, stdout]).toEqual([2, '']);
+  describe('of many kinds', () => {
+    // Every row lacks a template, many have an invalid address, and one is a duplicate.
+    const rows = Array.from({ length: 300 }, (_, n) => (n % 3 === 0 ? `bad${n}` : `p${n}@example.com`));
+    rows[8] = 'p7@example.com';
+    rows[10] = 'ann@gmial.com';
+    const list = `email\n${rows.join('\n')}\n`;
+
+    it('shows all of them in a pipe and in JSON, and says once what is the same', async () => {
+      await given('rows.csv', list);
+      const { stderr, stdout, code } = await home.run`bulk create rows.csv`;
+      expect(stderr).toMatch(/^LINE {2}COLUMN {7}PROBLEM\n {3}2 {2}template_id .* \(every row\)\n/);
+      expect(linesOf(stderr).filter((line) => /^ +\d+ {2}email .*"bad/.test(line))).toHaveLength(100);
+      expect(stderr).toMatch(/^ {2}10 .* same content as line 9/m);
+      expect(stderr).toMatch(/^ {2}12 .*gmial/m);
+      expect(stderr).toContain('\nError: 102 problems in rows.csv (300 rows). Nothing was sent.\n');
+      expect([code, stdout]).toEqual([2, '']);
+      expect(linesOf(problemsOf(await home.run`bulk create rows.csv --json`))).toHaveLength(102);
+    });
+
+    it('fits on one screen of a terminal, with an example of each kind and its lines', async () => {
+      await given('rows.csv', list);
+      const [file, ...before] = COMMAND;
+      const words = argv`bulk create ${home.path('rows.csv')}`;
+      const screen = openScreen(file, [...before, ...words], { env: home.env });
+      expect((await screen.ended).code).toBe(2);
+      const lines = screen.text().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(23);
+      expect(lines[0]).toMatch(/^LINE {2}COLUMN/);
+      const text = lines.map((line) => line.trim()).join(' ');
+      expect(text).toMatch(/"bad0" is not .* \(100 rows: 2, 5, 8, 11, 14, …\)/);
+      for (const part of ['(every row)', 'same content as line 9', 'gmial', '2> problems.txt'])
+        expect(text).toContain(part);
+    });
   });
 
   it('is refused for a role that the template lacks, and for a role without a signer', async () => {

@@ -229,6 +229,21 @@ describe('allowed recipients', () => {
     await allowed(['api', 'POST', '/esign/envelopes/env_bo/cancel']);
   });
 
+  it.each([
+    ['a repeated member', '{"signerId":"sig_bo","signerId":"sig_ada"}'],
+    ['a member repeated with an escape', String.raw`{"signerId":"sig_bo","signer\u0049d":"sig_ada"}`],
+    ['a repeated reason', '{"reason":"a","reason":"b"}'],
+    ['a list as the signer', '{"signerId":["sig_bo"]}'],
+    ['a list', '[{"signerId":"sig_bo"}]'],
+    ['a text', '"sig_bo"'],
+  ])('refuses an action with %s', async (_what, body) => {
+    await writeFile(home.path('action'), body);
+    for (const action of ['remind', 'send', 'cancel']) {
+      const words = ['api', 'POST', `/esign/envelopes/env_both/${action}`, '--body', 'action'];
+      expect(await refused(words), action).toBe('RECIPIENT_NOT_ALLOWED');
+    }
+  });
+
   it('are addresses or patterns for a domain', async () => {
     for (const pattern of ['', '*', '*@*', 'ann*@x.org', 'x.org', '*@*.example.com'])
       expect(await home.run(['profiles', 'edit', 'acme', '--only-to', pattern]), pattern).toMatchObject({

@@ -161,6 +161,17 @@ describe('listen', () => {
     expect(shown).not.toContain('\u001b');
   });
 
+  it('reports once that a sender uses TLS on its port, and at the end how many', async () => {
+    const [listener, url] = await listen('--no-verify');
+    await listener.object();
+    const tls = url.replace('http:', 'https:');
+    for (let n = 0; n < 3; n++) await expect(post(tls, '{}')).rejects.toThrow();
+    const message = matching(/^1 connection was closed because the sender used TLS.*http:\/\//);
+    expect(await listener.object()).toMatchObject({ type: 'warning', message });
+    await listener.stop();
+    expect(await listener.stderr).toContain('2 connections were closed because the sender used TLS.');
+  });
+
   it('exits with 2 if the port is in use or an option is invalid', async () => {
     const [listener, url] = await listen('--no-verify');
     const failed = async (...words: string[]) => {

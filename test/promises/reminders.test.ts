@@ -291,6 +291,34 @@ describe('--at', () => {
     await server.close();
   });
 
+  it('waits with --weekdays from a Saturday until Monday, also in the dry run', async () => {
+    const weekdays = new Home();
+    try {
+      const wednesday = new Date(2030, 4, 1, 9).toISOString();
+      await weekdays.sandbox(['--clock', wednesday]);
+      const flags = argv`--all --at 3d --weekdays`;
+      const create = argv`envelopes create --template tmpl_nda --signer ada@example.com --send`;
+      const { id } = await weekdays.object(create);
+      const runs: string[] = [];
+      for (const time of ['73h', '46h', '2h']) {
+        await weekdays.run`sandbox advance ${time}`;
+        for (const mode of ['--dry-run', '--yes', '--yes'])
+          runs.push((await weekdays.run`envelopes remind ${flags} ${mode}`).stdout);
+      }
+      const silent = ['', '', ''];
+      expect(runs).toEqual([
+        ...silent,
+        ...silent,
+        `would remind ${String(id)}\n`,
+        `${String(id)}\tSENT\n`,
+        '',
+      ]);
+      expect((await weekdays.run`envelopes remind --all --weekdays --yes`).code).toBe(2);
+    } finally {
+      await weekdays.close();
+    }
+  });
+
   it.each(['', '3x', '3d,', '0d'])('refuses %j', async (steps) => {
     expect((await remind('env_1', '--at', steps)).code).toBe(2);
   });

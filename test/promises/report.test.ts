@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, linesOf } from '../support/cli.ts';
 import { ModelService } from '../support/model-service.ts';
 
@@ -69,6 +71,22 @@ describe('report', () => {
         overdue: one(open, 'late'),
         drafts: one(draft, 'envelopes list --status=DRAFT --older-than=7d'),
       });
+      const only = await home.run`report --attention`;
+      const lines = [
+        ['declined', '1', 'esign envelopes list --status=DECLINED --since=30d'],
+        ['expiring', '1', 'esign envelopes list --expiring-in=3d'],
+        ['overdue', '1', 'esign late'],
+        ['drafts', '1', 'esign envelopes list --status=DRAFT --older-than=7d'],
+      ];
+      expect([only.code, linesOf(only.stdout)]).toEqual([0, lines.map((line) => line.join('\t'))]);
+      const some = await home.run`report --attention --exit-code --metadata unit=sales --json`;
+      expect([some.code, parseJson(some.stdout)]).toMatchObject([
+        10,
+        [
+          { kind: 'expiring', ...one(open, 'envelopes list --expiring-in=3d --metadata=unit=sales') },
+          { kind: 'overdue', ...one(open, 'late --metadata=unit=sales') },
+        ],
+      ]);
       expect(await home.object`report --metadata unit=sales`).toMatchObject({
         attention: { declined: { count: 0 }, overdue: one(open, 'late --metadata=unit=sales') },
       });
@@ -76,6 +94,25 @@ describe('report', () => {
       await home.close();
     }
   });
+
+  it.each([
+    ['', ''],
+    ['--csv', ''],
+    ['--fields kind', ''],
+    ['--json', '[]\n'],
+  ])('prints nothing and exits with 0 if nothing needs attention: --attention %s', async (format, stdout) => {
+    const calm = await home.run(
+      argv`report --attention --exit-code --template tmpl_lease ${format.split(' ').filter(Boolean)}`,
+    );
+    expect([calm.code, calm.stdout, calm.stderr]).toEqual([0, stdout, '']);
+  });
+
+  it.each(['--exit-code', '--attention --month 2026-11', '--attention --since 7d', '--attention --html -'])(
+    'refuses %s',
+    async (flags) => {
+      expect((await home.run(argv`report ${flags.split(' ')}`)).code).toBe(2);
+    },
+  );
 
   it('prints CSV and tab-separated lines', async () => {
     const [header, row] = linesOf((await home.run`report --csv`).stdout);

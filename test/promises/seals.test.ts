@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
@@ -226,19 +226,29 @@ describe('documents verify', () => {
 });
 
 describe('a file to which the service added data after sealing', () => {
+  const LIMIT: unknown = expect.stringMatching(/^Only the first \d+ bytes are sealed\. Added later/);
   const stamped = (words: string) => timestamped(authority, sealed(service, plainPdf(words)));
   const extended = (id: string) => envelope(id, { signed: stamped('a'), certificate: stamped('b') });
   const sealsIn = ({ files }: Judged) =>
     files.map(({ seal }) => isRecord(seal) && [seal.coverage, seal.trust, seal.sealedBytes]);
 
-  it('fails, and its sealed part can be written, a file that is whole', async () => {
-    const judged = await verify(stamped('a'), '--sealed-part parts');
+  it('fails unless its sealed part is written, a file that is whole', async () => {
     const part = sealed(service, plainPdf('a'));
+    const failed = await verify(stamped('a'));
+    expect([failed.code, codeOf(failed)]).toEqual([9, 'SEAL_EXTENDED']);
+    const judged = await verify(stamped('a'), '--sealed-part parts');
     expect([judged.code, codeOf(judged), sealsIn(judged)]).toEqual([
-      9,
-      'SEAL_EXTENDED',
+      0,
+      null,
       [['extended', 'unknown', part.length]],
     ]);
+    expect(judged.files).toMatchObject([{ seal: { reason: LIMIT } }]);
+    expect((await verify(stamped('a'), '--sealed-part parts --trust stranger.pem')).code).toBe(9);
+    await writeFile(home.path('parts', `v${turn}.sealed.pdf`), 'mine');
+    const unsaved = await verify(stamped('a'), '--sealed-part parts');
+    expect([unsaved.code, codeOf(unsaved)]).toEqual([9, 'SEAL_EXTENDED']);
+    await rm(home.path('parts', `v${turn}.sealed.pdf`));
+    await verify(stamped('a'), '--sealed-part parts');
     const written = await readFile(home.path('parts', `v${turn}.sealed.pdf`));
     expect([written.length, (await verify(written)).code]).toEqual([part.length, 0]);
     expect((await download(extended('env_1'))).code).toBe(9);
@@ -261,7 +271,11 @@ describe('a file to which the service added data after sealing', () => {
       'env_1.signed.pdf',
       'env_1.signed.sealed.pdf',
     ]);
-    const checked = await esign(`documents verify d${turn} --require-seal`);
+    expect(first.files.map(({ seal }) => isRecord(seal) && seal.reason)).toEqual([LIMIT, LIMIT]);
+    const { stderr } = await home.run`envelopes download env_1 --dir d${turn} -p p${turn}`;
+    expect(stderr.match(/Only the first \d+ bytes are sealed/g)).toHaveLength(2);
+    expect((await esign(`documents verify d${turn} --require-seal`)).code).toBe(9);
+    const checked = await esign(`documents verify d${turn} --require-seal --sealed-part d${turn}`);
     expect([checked.code, checked.files.length]).toEqual([0, 4]);
     envelope('env_2', { signed: timestamped(authority, sealed(stranger)) });
     expect((await download('env_2')).code).toBe(9);
@@ -300,5 +314,32 @@ describe('a file to which the service added data after sealing', () => {
     const page = await readFile(home.path(`e${turn}`, 'evidence.html'), 'utf8');
     expect(page).toContain('env_1.signed.sealed.pdf');
     expect(page).toMatch(/Don(&#39;|')t rely on/);
+  });
+
+  it('is never called unchanged in the evidence, also if the profile expects it', async () => {
+    await home.run`profiles edit p${turn} --sealed-part`;
+    await download(extended('env_1'));
+    // What was added need not be a timestamp: anyone who can write to the bucket can append a page.
+    const amended = (words: string) => revision(sealed(service, plainPdf(words)), { 4: '<< >>' });
+    envelope('env_2', { signed: amended('a') });
+    envelope('env_3', { certificate: amended('b') });
+    for (const [id, what] of [
+      ['env_1', 'Signed document'],
+      ['env_2', 'Signed document'],
+      ['env_3', 'Certificate of completion'],
+    ] as const) {
+      const { code, stderr } = await home.run`envelopes evidence ${id} --dir e${turn}${id} -p p${turn}`;
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/Only the first \d+ bytes are sealed/)]);
+      const page = await readFile(home.path(`e${turn}${id}`, 'evidence.html'), 'utf8');
+      const verdict = /<div class="verdict open">.*?<\/div>/s.exec(page)?.[0] ?? '';
+      expect(verdict).toContain(`${what}: only the first`);
+      expect(verdict).toMatch(/\.sealed\.pdf\)\. Added later and not covered: /);
+      expect(page).not.toMatch(/Nothing was (changed|added)|verdict good/);
+    }
+    envelope('env_4');
+    expect((await home.run`envelopes evidence env_4 --dir e4 -p p${turn}`).code).toBe(0);
+    expect(await readFile(home.path('e4', 'evidence.html'), 'utf8')).toContain(
+      'Nothing was changed or added',
+    );
   });
 });

@@ -1,4 +1,11 @@
-import { generateKeyPair, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import {
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  randomBytes,
+  webcrypto,
+  X509Certificate,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 import {
   Boolean as Asn1Boolean,
@@ -47,6 +54,8 @@ export interface Wanted {
   issuer?: Issued;
   /** The key of another certificate. */
   keys?: webcrypto.CryptoKeyPair;
+  /** Random without one. */
+  serial?: number;
   authority?: boolean | undefined;
   pathLength?: number;
   /** The first byte of the bits, such as 0x80 for digitalSignature. */
@@ -73,7 +82,8 @@ export async function issue(wanted: Wanted): Promise<Issued> {
   const keys = wanted.keys ?? (await newKeys(wanted.rsaBits));
   const certificate = new Certificate();
   certificate.version = 2;
-  certificate.serialNumber = new Integer({ valueHex: new Uint8Array([1, ...randomBytes(8)]).buffer });
+  const serial = wanted.serial === undefined ? [1, ...randomBytes(8)] : [wanted.serial];
+  certificate.serialNumber = new Integer({ valueHex: new Uint8Array(serial).buffer });
   certificate.subject = distinguishedName({ organization, commonName: wanted.name });
   certificate.issuer = issuer?.certificate.subject ?? certificate.subject;
   certificate.notBefore.value = new Date(wanted.from ?? Date.now() - DAY_MS);
@@ -89,10 +99,15 @@ async function newKeys(rsaBits: number | undefined): Promise<webcrypto.CryptoKey
   if (rsaBits === undefined) return webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
   // WebCrypto doesn't create keys as short as some tests need.
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: rsaBits });
+  return rsaKeys(pair.privateKey);
+}
+
+/** Returns a pair for the WebCrypto API. */
+export async function rsaKeys(key: KeyObject): Promise<webcrypto.CryptoKeyPair> {
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
   const [spki, pkcs8] = [
-    pair.publicKey.export({ type: 'spki', format: 'der' }),
-    pair.privateKey.export({ type: 'pkcs8', format: 'der' }),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    key.export({ type: 'pkcs8', format: 'der' }),
   ];
   return {
     publicKey: await webcrypto.subtle.importKey('spki', spki, algorithm, true, ['verify']),

@@ -15,23 +15,30 @@ export class Assistant {
   readonly running: LongRunning;
   /** Every line of its stdout. */
   readonly lines: string[] = [];
+  /** The questions for the user (elicitation), and what the user answers; undefined for a user who doesn't. */
+  readonly questions: string[] = [];
+  answerOfUser: Record<string, unknown> | undefined;
   readonly #waiting = new Map<number, (message: Record<string, unknown>) => void>();
   #last = 0;
 
-  private constructor(running: LongRunning) {
+  constructor(running: LongRunning) {
     this.running = running;
     void this.#read();
   }
 
-  static start(home: Home, flags: readonly string[] = [], options: RunOptions = {}): Promise<Assistant> {
-    return Assistant.of(home.background(argv`mcp ${flags}`, options));
+  static start(
+    home: Home,
+    flags: readonly string[] = [],
+    { capabilities, ...options }: RunOptions & { capabilities?: Record<string, unknown> } = {},
+  ): Promise<Assistant> {
+    return Assistant.of(home.background(argv`mcp ${flags}`, options), capabilities);
   }
 
   /** Connects to a server that was started. */
-  static async of(running: LongRunning): Promise<Assistant> {
+  static async of(running: LongRunning, capabilities: Record<string, unknown> = {}): Promise<Assistant> {
     const assistant = new Assistant(running);
     const clientInfo = { name: 'test', version: '1' };
-    await assistant.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+    await assistant.ask('initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo });
     assistant.write({ method: 'notifications/initialized' });
     return assistant;
   }
@@ -88,6 +95,11 @@ export class Assistant {
       if (line === undefined) return;
       this.lines.push(line);
       const message = objectIn(line);
+      if (message.method === 'elicitation/create') {
+        this.questions.push(isRecord(message.params) ? String(message.params.message) : '');
+        if (this.answerOfUser) this.write({ id: message.id, result: this.answerOfUser });
+      }
+      if ('method' in message) continue;
       const id = Number(message.id);
       this.#waiting.get(id)?.(message);
       this.#waiting.delete(id);

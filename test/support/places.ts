@@ -43,6 +43,6 @@ export function addProfile(home: Home, name: string, addresses: { service: strin
   if (!isRecord(profiles) || !isRecord(profiles.sandbox)) throw new Error(`no profile sandbox in ${path}`);
   const { sandbox } = profiles;
   const storage = Object.assign({}, sandbox.storage, { endpoint: addresses.bucket });
-  profiles[name] = { ...sandbox, baseUrl: `${addresses.service}/api/v1`, storage };
+  profiles[name] = { ...sandbox, baseUrl: `${addresses.service}/api/v1`, insecureHttp: true, storage };
   writeFileSync(path, JSON.stringify(stored), { mode: 0o600 });
 }

@@ -43,8 +43,6 @@ function sizeOf(pdf: Buffer): number {
   return Number(sizes.at(-1)?.[1] ?? 0);
 }
 
-/** The room for a CMS structure, in hexadecimal digits. */
-
 /** What a test changes about the dictionary of a signature. */
 export interface Around {
   subFilter?: string;
@@ -60,7 +58,7 @@ export interface Around {
 
 /** Adds a signature in a new revision. `cms` makes it from the bytes that it covers. */
 export function withSignature(pdf: Buffer, cms: (covered: Buffer) => Buffer, around: Around = {}): Buffer {
-  const { subFilter = 'ETSI.CAdES.detached', contents = '/Contents', beforeGap = ' ', room = 8_000 } = around;
+  const { subFilter = 'ETSI.CAdES.detached', contents = '/Contents', beforeGap = ' ', room = 6_000 } = around;
   const size = sizeOf(pdf);
   const [field, dict] = [size, size + 1];
   const fields = /.*\/Fields \[([^\]]*)\]/s.exec(pdf.toString('latin1'))?.[1] ?? '';
@@ -86,6 +84,8 @@ export interface Sealer {
   x509: X509Certificate;
   key: KeyObject;
   fingerprint: string;
+  /** Signs instead of Node, whose ECDSA signatures are random. */
+  sign?: (data: Buffer) => Buffer;
 }
 
 export async function makeSealer(wanted: Wanted): Promise<Sealer> {
@@ -109,7 +109,7 @@ function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
     return Buffer.concat([Buffer.from([tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff]), body]);
   return Buffer.concat([Buffer.from([tag, ...size]), body]);
 }
-const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
+export const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts);
 const setOf = (...parts: readonly Buffer[]) => tlv(0x31, ...parts);
 export const octets = (value: Buffer) => tlv(0x04, value);
 export const integer = (value: number) => tlv(0x02, Buffer.from([value]));
@@ -135,18 +135,43 @@ export const OID = {
   signingTime: '1.2.840.113549.1.9.5',
   sha1: '1.3.14.3.2.26',
   sha256: '2.16.840.1.101.3.4.2.1',
-  ecdsaWithSha1: '1.2.840.10045.4.1',
-  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  sha384: '2.16.840.1.101.3.4.2.2',
+  sha512: '2.16.840.1.101.3.4.2.3',
 } as const;
+
+type Hash = 'sha1' | 'sha256' | 'sha384' | 'sha512';
+
+/** The signature algorithms by the kind of key and the hash. */
+const ALGORITHMS: Readonly<Record<'ec' | 'rsa', Readonly<Record<Hash, string>>>> = {
+  ec: {
+    sha1: '1.2.840.10045.4.1',
+    sha256: '1.2.840.10045.4.3.2',
+    sha384: '1.2.840.10045.4.3.3',
+    sha512: '1.2.840.10045.4.3.4',
+  },
+  rsa: {
+    sha1: '1.2.840.113549.1.1.5',
+    sha256: '1.2.840.113549.1.1.11',
+    sha384: '1.2.840.113549.1.1.12',
+    sha512: '1.2.840.113549.1.1.13',
+  },
+};
+const NULL = tlv(0x05);
+
+function signatureAlgorithm(key: KeyObject, hash: Hash): Buffer {
+  return key.asymmetricKeyType === 'rsa'
+    ? sequence(oid(ALGORITHMS.rsa[hash]), NULL)
+    : sequence(oid(ALGORITHMS.ec[hash]));
+}
 
 export const attribute = (type: string, ...values: readonly Buffer[]) =>
   sequence(oid(type), setOf(...values));
 
 /** What a test changes about a CMS structure. Everything else is as a careful signer makes it. */
 export interface CmsForgery {
-  hash?: 'sha1' | 'sha256';
+  hash?: Hash;
   /** The hash of the signature, if it differs from that of the content. */
-  signatureHash?: 'sha1' | 'sha256';
+  signatureHash?: Hash;
   /** The bytes whose digest is signed, instead of the covered ones. */
   over?: Buffer;
   /** Puts content into the structure, which then is not detached. */
@@ -159,6 +184,10 @@ export interface CmsForgery {
   /** Signers in addition to the real one, before it. */
   others?: readonly Sealer[];
   certificates?: readonly Buffer[];
+  /** The list of digest algorithms, which nothing signs; by default the one that is used. */
+  digests?: (own: Buffer) => Buffer[];
+  /** The parameters of the signer's digest algorithm, which nothing signs either. */
+  digestParameters?: Buffer;
 }
 
 /** Returns a CMS signature (RFC 5652) over the covered bytes. */
@@ -170,7 +199,7 @@ export function cmsOf(sealer: Sealer, covered: Buffer, forgery: CmsForgery = {})
   const content = attached === undefined ? [] : [explicit(0, octets(attached))];
   const signed = sequence(
     integer(type === OID.data ? 1 : 3),
-    setOf(algorithm),
+    setOf(...(forgery.digests?.(algorithm) ?? [algorithm])),
     sequence(oid(type), ...content),
     explicit(0, ...certificates),
     setOf(...signers),
@@ -180,7 +209,8 @@ export function cmsOf(sealer: Sealer, covered: Buffer, forgery: CmsForgery = {})
 
 const AT = tlv(0x17, text('260301102030Z'));
 
-function signerInfo({ issued, key }: Sealer, over: Buffer, forgery: CmsForgery): Buffer {
+function signerInfo(sealer: Sealer, over: Buffer, forgery: CmsForgery): Buffer {
+  const { issued, key } = sealer;
   const { hash = 'sha256', type = OID.data, attributes = (usual) => usual, afterwards } = forgery;
   const { signatureHash = hash } = forgery;
   const digest = createHash(hash).update(over).digest();
@@ -196,10 +226,10 @@ function signerInfo({ issued, key }: Sealer, over: Buffer, forgery: CmsForgery):
   return sequence(
     integer(1),
     sequence(Buffer.from(issuer.toSchema().toBER()), Buffer.from(serialNumber.toBER())),
-    sequence(oid(OID[hash])),
+    sequence(oid(OID[hash]), ...(forgery.digestParameters ? [forgery.digestParameters] : [])),
     ...(list === undefined ? [] : [explicit(0, list)]),
-    sequence(oid(signatureHash === 'sha1' ? OID.ecdsaWithSha1 : OID.ecdsaWithSha256)),
-    octets(sign(signatureHash, covered, { key, dsaEncoding: 'der' })),
+    signatureAlgorithm(key, signatureHash),
+    octets(sealer.sign?.(covered) ?? sign(signatureHash, covered, { key, dsaEncoding: 'der' })),
   );
 }
 

@@ -34,6 +34,8 @@ export function startTestReceiver(
     clock: systemClock,
     onElsewhere: () => undefined,
     onBusy: () => undefined,
+    onCrowded: () => undefined,
+    onNotHttp: () => undefined,
     ...on,
   });
 }

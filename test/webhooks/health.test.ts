@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { JournalError } from '../../src/kernel/errors.ts';
 import { Health } from '../../src/webhooks/health.ts';
 import { NO_PAYLOAD } from '../../src/webhooks/receive/payload.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -17,6 +18,7 @@ const delivery = {
   bytes: 0,
   headers: [],
 };
+const MINUTE_MS = 60_000;
 const forged = { ...delivery, verified: false, reason: 'the signature is wrong', answer: 401 };
 
 function healthOf(facts: Partial<ConstructorParameters<typeof Health>[0]> = {}) {
@@ -54,17 +56,44 @@ describe('the health of a listener', () => {
     expect(JSON.stringify(await late.report())).not.toContain('canary');
   });
 
-  it('is bad after three deliveries in a row that could not be verified', async () => {
-    const health = healthOf();
-    for (const one of [forged, forged, delivery, forged, forged]) health.received(one);
-    // Strangers' requests don't count.
-    health.received({ ...forged, ...NO_PAYLOAD });
+  it('is bad if no delivery could be verified for five minutes, but not after a burst of forgeries', async () => {
+    const clock = fakeClock();
+    const health = healthOf({ clock });
+    for (const one of [forged, delivery, forged, forged, forged, forged]) health.received(one);
     expect(await codesOf(health)).toEqual([]);
     expect((await health.report()).lastVerifiedAt).not.toBeNull();
+    clock.time += 5 * MINUTE_MS;
+    // Strangers' requests don't count, and neither does time without any.
+    health.received({ ...forged, ...NO_PAYLOAD });
+    expect(await codesOf(health)).toEqual([]);
     health.received(forged);
     expect(await codesOf(health)).toEqual(['signature']);
     health.received(delivery);
     expect(await codesOf(health)).toEqual([]);
+  });
+
+  it('is bad for a minute after connections had to be closed', async () => {
+    const clock = fakeClock();
+    const health = healthOf({ clock });
+    health.closedConnection();
+    expect(await codesOf(health)).toEqual(['connections']);
+    clock.time += MINUTE_MS;
+    expect(await codesOf(health)).toEqual([]);
+  });
+
+  it('shows no path, neither of the application nor of a file', async () => {
+    const url = 'http://user:canary@127.0.0.1:9/hooks/canary?key=canary';
+    const cause = Object.assign(new Error('no space left, canary'), { code: 'ENOSPC' });
+    const health = healthOf({
+      oldestForward: () => ({ url, ms: 31_000, error: 'responded with 500' }),
+      checkJournal: () => Promise.reject(new JournalError("Can't write /home/canary.", { cause })),
+    });
+    const { reasons } = await health.report();
+    expect(JSON.stringify(reasons)).not.toContain('canary');
+    expect(reasons.map(({ message }) => message)).toEqual([
+      "The journal can't be written: the disk is full.",
+      expect.stringContaining('http://127.0.0.1:9 has been waiting'),
+    ]);
   });
 
   it('is bad until the tunnel is open', async () => {

@@ -1,5 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
+import { peopleAt } from '../../cli/input/confirm.ts';
+import { whatIsDone } from '../../envelopes/commands/actions/confirm-plans.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';
@@ -7,15 +9,21 @@ import { executeCreate } from '../../envelopes/commands/create/execute-create.ts
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
 import { notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
-import { checkedPlan, replaceEnvelope, writesOf } from '../../envelopes/commands/replace/run-replacements.ts';
+import {
+  checkedPlan,
+  replaceEnvelope,
+  whatIsReplaced,
+  writesOf,
+} from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
-import { sentenceOf } from '../../kernel/errors.ts';
+import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
 import type { Context } from '../../session/context.ts';
+import type { QuestionFacts } from './mcp-question.ts';
 
 /** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
@@ -26,6 +34,10 @@ export interface PlannedCall {
     warnings: readonly string[];
     envelope: Record<string, unknown> | undefined;
   };
+  /** The facts for the user's confirmation. */
+  question: QuestionFacts;
+  /** The reason if nothing needs to be done, so that nobody is asked. */
+  skip?: NothingToDoError;
   /** The writes for the guards. */
   writes: readonly PlannedWrite[];
   act: () => Promise<unknown>;
@@ -62,6 +74,14 @@ export async function planCreate(
       warnings: [...notes, ...textsOf(concerns), ...made],
       envelope: { ...body },
     },
+    question: {
+      what: wanted.send
+        ? `Create an envelope and send it to ${peopleAt(wanted.signers.map(({ email }) => email))}`
+        : 'Create a draft',
+      subject: wanted.subject,
+      message: wanted.message,
+      people: wanted.signers,
+    },
     writes: [plannedCreate(wanted)],
     act: async () => withWarning(await executeCreate(body, options, context)),
   };
@@ -77,12 +97,15 @@ export async function planAction(
   const plan = await action.plan(id);
   const { envelope } = plan;
   const would = { action: action.name, effect: 'mails' } as const;
+  const subject = envelope?.subject;
   if (plan.kind === 'refuse') throw plan.error;
   if (plan.kind === 'skip') {
     const { reason } = plan;
     const brief = envelope && summarizeEnvelope(envelope, envelope.signers);
     return {
       would: { ...would, warnings: [sentenceOf(reason)], envelope: brief },
+      question: { what: action.name, envelopeId: id, subject, people: [] },
+      skip: reason,
       writes: [],
       act: () => Promise.reject(reason),
     };
@@ -99,6 +122,7 @@ export async function planAction(
       warnings: [...notes, ...textsOf(concerns)],
       envelope: envelope && summarizeEnvelope(envelope, signers),
     },
+    question: { what: whatIsDone(action, [plan]), envelopeId: id, subject, people: signers },
     writes,
     act: () => withOutcomeCheck(write, context, async () => (await execute()).envelope),
   };
@@ -126,6 +150,13 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
       effect: flags.draft ? 'writes' : 'mails',
       warnings: notes,
       envelope: { old: summarizeEnvelope(old, old.signers), new: body },
+    },
+    question: {
+      what: whatIsReplaced(plan),
+      envelopeId: old.id,
+      subject: wanted.subject,
+      message: wanted.message,
+      people: wanted.signers,
     },
     writes: writesOf(plan),
     act: () => replaceEnvelope(id, flags, context),

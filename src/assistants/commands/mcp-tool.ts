@@ -1,4 +1,13 @@
-import type { CallToolResult, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  type McpServer,
+  type ServerContext,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import type { FlagInput } from '@oclif/core/interfaces';
 import * as z from 'zod';
 import { translate } from '../../cli/boot/oclif-errors.ts';
@@ -9,6 +18,7 @@ import { jsonText } from '../../output/json.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
 import { argvOf, type ParseFlags, schemaOf, type Values } from './mcp-input.ts';
+import { UserQuestion } from './mcp-question.ts';
 
 export type Tool = (server: McpServer, context: Context, parse: ParseFlags) => void;
 
@@ -26,8 +36,8 @@ export interface ToolFacts<F extends Values, More extends z.ZodRawShape> {
   ofCall?: z.ZodRawShape;
   /** Default: it changes nothing. */
   hints?: ToolAnnotations;
-  /** Returns the result. */
-  run: (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => Promise<Values>;
+  /** Returns the result, or what the client should ask its user first. */
+  run: (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => Promise<Values | UserQuestion>;
 }
 
 export interface Call {
@@ -35,6 +45,16 @@ export interface Call {
   given: Values;
   /** Aborts when the client cancels the call. */
   canceled: AbortSignal;
+  /** Whether the client can show its user a form (elicitation). */
+  canAskUser: boolean;
+  /** What the user answered; undefined until the client was asked. The assistant can't set it, because it isn't an argument. */
+  answer: UserAnswer | undefined;
+}
+
+export interface UserAnswer {
+  /** The `state` of the question. */
+  state: string;
+  isConfirmed: boolean;
 }
 
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
@@ -51,7 +71,9 @@ export function tool<F extends Values, More extends z.ZodRawShape>(facts: ToolFa
         // More secrets may have been stored since the last call.
         await addKnownSecrets(context);
         const parsed = await parse(flags, argvOf(flags, uses, given));
-        return resultOf(await run(parsed, more.parse(given), { given, canceled: mcpReq.signal }), redactor);
+        const call = { given, canceled: mcpReq.signal, ...userOf(mcpReq, server) };
+        const result = await run(parsed, more.parse(given), call);
+        return result instanceof UserQuestion ? elicitationOf(result) : resultOf(result, redactor);
       } catch (error) {
         const isWrite = !hints.readOnlyHint && given.dryRun !== true;
         return failure(translate(error, undefined, { name: '', words: [] }), redactor, isWrite);
@@ -66,6 +88,39 @@ export const READ_ONLY_HINTS = {
   idempotentHint: true,
   openWorldHint: true,
 } as const satisfies ToolAnnotations;
+
+const ANSWER = 'confirm';
+/** No default, so that accepting the form by mistake confirms nothing. */
+const answerForm = z.object({
+  [ANSWER]: z.boolean().meta({ title: 'Yes, do this', description: 'Select to confirm.' }),
+});
+
+function elicitationOf({ text, state }: UserQuestion): InputRequiredResult {
+  const form = inputRequired.elicit({ message: text, requestedSchema: answerForm });
+  return inputRequired({ inputRequests: { [ANSWER]: form }, requestState: state });
+}
+
+/** The part of a client's capabilities that says whether it can show a form. */
+const capabilitiesSchema = z.object({
+  elicitation: z.object({ form: z.unknown(), url: z.unknown() }).partial().optional(),
+});
+
+/** Returns whether the client can ask its user, and the answer. Before revision 2026-07-28, a client declares its capabilities once. */
+function userOf(
+  { envelope, inputResponses, requestState }: ServerContext['mcpReq'],
+  { server }: McpServer,
+): Pick<Call, 'canAskUser' | 'answer'> {
+  // oxlint-disable-next-line typescript/no-deprecated -- the only place of what a client declared when it connected
+  const declaredOnce = server.getClientCapabilities();
+  const declared = (isRecord(envelope) && envelope[CLIENT_CAPABILITIES_META_KEY]) || declaredOnce;
+  const elicitation = capabilitiesSchema.safeParse(declared).data?.elicitation;
+  // Without a mode, forms are meant: the other mode came later.
+  const canAskUser =
+    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  const state = requestState();
+  const isConfirmed = acceptedContent(inputResponses, ANSWER, answerForm)?.[ANSWER] === true;
+  return { canAskUser, answer: typeof state === 'string' ? { state, isConfirmed } : undefined };
+}
 
 /** The note that accompanies every text that others may have written. */
 const UNTRUSTED =

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { type JSONRPCMessage, McpServer, type Transport } from '@modelcontextprotocol/server';
+import { INTERNAL_ERROR, type JSONRPCMessage, McpServer, type Transport } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag } from '../../cli/flags.ts';
@@ -15,7 +15,7 @@ import { WRITE_QUEUE_KEY, writeTools } from './write-tools.ts';
 export default class Mcp extends EsignCommand {
   static override summary = 'Start an MCP (Model Context Protocol) server for AI assistants, on stdio.';
   static override description =
-    "AI assistants start this command themselves (see docs/assistants.md). It uses the profile's key and is read-only: find, get, list, late, report, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace. Each of these requires a dryRun call first, and the confirmation it returns. Results never contain secrets or presigned links.";
+    "AI assistants start this command themselves. It uses the profile's key and is read-only: find, get, list, late, report, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace. Where the client supports elicitation, it asks you to confirm each of these. Otherwise, each requires a dryRun call first, and the confirmation it returns. Results never contain secrets or presigned links.";
   static override examples = [
     '<%= config.bin %> mcp --profile acme',
     '<%= config.bin %> mcp --profile acme --allow-write',
@@ -70,6 +70,10 @@ class DrainingStdio implements Transport {
   readonly #input = new PassThrough();
   readonly #inner = new StdioServerTransport(this.#input, process.stdout);
   readonly #pending = new Set<string | number>();
+  /** The requests to the client that it hasn't answered: questions for its user. */
+  readonly #questions = new Set<string | number>();
+  /** Whether the client has closed stdin, so that it answers nothing anymore. */
+  #isGone = false;
   #answered: (() => void) | undefined;
 
   async start(): Promise<void> {
@@ -85,6 +89,8 @@ class DrainingStdio implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#inner.send(message);
+    if ('method' in message && 'id' in message) this.#questions.add(message.id);
+    if (this.#isGone) this.#refuseQuestions();
     if ('method' in message || message.id === undefined) return;
     this.#pending.delete(message.id);
     this.#answered?.();
@@ -101,14 +107,30 @@ class DrainingStdio implements Transport {
     // By then, the last line has been read.
     while (this.#input.readableLength > 0 || this.#input.writableLength > 0) await setImmediate();
     await setImmediate();
+    this.#isGone = true;
+    this.#refuseQuestions();
     while (this.#pending.size > 0)
       await new Promise<void>((resolve) => {
         this.#answered = resolve;
       });
   }
 
+  /** Answers the open questions as refused, because nobody will answer them anymore. */
+  #refuseQuestions(): void {
+    for (const id of this.#questions)
+      this.onmessage?.({
+        jsonrpc: '2.0',
+        id,
+        error: { code: INTERNAL_ERROR, message: 'The client is gone.' },
+      });
+    this.#questions.clear();
+  }
+
   #note(message: JSONRPCMessage): void {
-    if (!('method' in message)) return;
+    if (!('method' in message)) {
+      if (message.id !== undefined) this.#questions.delete(message.id);
+      return;
+    }
     if ('id' in message) this.#pending.add(message.id);
     // A canceled request gets no response.
     const { requestId } = message.params ?? {};

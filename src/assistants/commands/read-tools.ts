@@ -143,7 +143,7 @@ function documentTools(context: Context): Tool[] {
     tool({
       name: 'verify',
       description:
-        'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
+        'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file. `extended`: only the first `sealedBytes` are sealed; anyone may have added the rest.',
       flags: DocumentsVerify.flags,
       uses: ['require-seal'],
       more: { paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files') },
@@ -156,7 +156,7 @@ function documentTools(context: Context): Tool[] {
     tool({
       name: 'download',
       description:
-        "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
+        "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file. For an `extended` seal, rely only on `sealedPart`.",
       flags: EnvelopesDownload.flags,
       uses: ['what'],
       more: { id, dir: z.string().min(1).describe('absolute path to the folder') },
@@ -172,8 +172,8 @@ function documentTools(context: Context): Tool[] {
         const read = (one: string) => envelopes.get(one, signal);
         const data = [];
         const targets = targetsOfId(envelopeId, what ?? ['signed', 'certificate'], read);
-        for await (const { result, seal, problem } of fetchInto(targets, flags, context))
-          data.push({ ...result, seal, problem });
+        for await (const { result, seal, sealedPart, problem } of fetchInto(targets, flags, context))
+          data.push({ ...result, seal, sealedPart: sealedPart?.path ?? null, problem });
         return { data };
       },
     }),
@@ -182,7 +182,7 @@ function documentTools(context: Context): Tool[] {
 
 /** Removes the hash of files that aren't documents, so that an assistant can't check guesses of their content. */
 function withoutOtherHash(file: VerifiedFile): VerifiedFile {
-  return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
+  return file.seal === null && file.list !== 'ok' ? { ...file, sha256: null } : file;
 }
 
 function envelopePage({ envelopes, hasMore }: Selected, offset: number, limit: number): Promise<ResultPage> {

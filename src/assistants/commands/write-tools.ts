@@ -20,7 +20,8 @@ import { wordList } from '../../kernel/text/word-list.ts';
 import type { Context } from '../../session/context.ts';
 import type { Values } from './mcp-input.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './mcp-plans.ts';
-import { type Call, type Tool, type ToolFacts, tool } from './mcp-tool.ts';
+import { questionText, UserQuestion } from './mcp-question.ts';
+import { type Call, type Tool, type ToolFacts, tool, type UserAnswer } from './mcp-tool.ts';
 
 const id = z.string().min(1).describe('envelope ID');
 const confirming = {
@@ -30,14 +31,17 @@ const confirming = {
 /** The key of all writes in the queue: they run one at a time, because the guards count the emails of one call. */
 export const WRITE_QUEUE_KEY = 'writes';
 const FIRST =
-  'First call it with dryRun: true and show the result. After the user agrees, repeat it with the confirmation.';
+  'First call it with dryRun: true and show the result. After the user agrees, repeat it with the confirmation, if the dry run returned one.';
+const THEN_ASKED =
+  'Call it with the same arguments, without dryRun and confirmation. The client then asks the user to confirm.';
 
 /** Returns the tools that change something, each after a dry run. They share the confirmations. */
 export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
-  const confirmations = new Confirmations<unknown>(() => performance.now());
+  const makeConfirmations = () => new Confirmations<unknown>(() => performance.now());
+  const means = { confirmations: makeConfirmations(), questions: makeConfirmations(), queue };
   const idFor = requestIdsByCall();
   const write = <F extends Values, More extends z.ZodRawShape>(facts: WriteFacts<F, More>) =>
-    writeTool(facts, { confirmations, queue }, context);
+    writeTool(facts, means, context);
   return [
     write({
       name: 'create',
@@ -128,35 +132,83 @@ type WriteFacts<F extends Values, More extends z.ZodRawShape> = Omit<
   plan: (flags: F, more: z.infer<z.ZodObject<More>>, given: Values) => Promise<PlannedCall>;
 };
 
-/** Creates a tool that runs what its dry run has shown, once, with the confirmation. */
+/** What the write tools share. */
+interface WriteMeans {
+  /** The dry runs that the assistant may confirm, where the client can't ask its user. */
+  confirmations: Confirmations<unknown>;
+  /** The calls that the user is asked about. */
+  questions: Confirmations<unknown>;
+  queue: KeyedQueue;
+}
+
+/**
+ * Creates a tool that runs what was shown, once: with the user's confirmation if the client can ask for it, otherwise with the
+ * confirmation of a dry run.
+ */
 function writeTool<F extends Values, More extends z.ZodRawShape>(
   { destroys = false, plan, ...facts }: WriteFacts<F, More>,
-  { confirmations, queue }: { confirmations: Confirmations<unknown>; queue: KeyedQueue },
+  { confirmations, questions, queue }: WriteMeans,
   context: Context,
 ): Tool {
-  const answer = async (flags: F, more: z.infer<z.ZodObject<More>>, { given }: Call) => {
-    const { dryRun, confirmation, ...rest } = given;
-    const call = callKey(facts.name, rest);
+  const prepare = async (flags: F, more: z.infer<z.ZodObject<More>>, given: Values) => {
+    const planned = await plan(flags, more, given);
+    const client = await context.session.client();
+    await client.checkWrites(planned.writes);
+    const act = async () => {
+      await client.checkWrites(planned.writes);
+      return planned.act();
+    };
+    return { planned, act };
+  };
+  const respond = async (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => {
+    const { canAskUser, answer } = call;
+    const { dryRun, confirmation, ...rest } = call.given;
+    const key = callKey(facts.name, rest);
     if (dryRun === true) {
-      const { would, writes, act } = await plan(flags, more, rest);
-      const client = await context.session.client();
-      await client.checkWrites(writes);
-      const checked = async () => {
-        await client.checkWrites(writes);
-        return act();
-      };
-      return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
+      const { planned, act } = await prepare(flags, more, rest);
+      const next = canAskUser ? { next: THEN_ASKED } : { confirmation: confirmations.issue(key, act) };
+      return { dryRun, data: planned.would, ...next };
     }
-    if (typeof confirmation !== 'string')
-      throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
-    return { data: await confirmations.redeem(confirmation, call)() };
+    if (!canAskUser) return { data: await redeem(confirmation, key, confirmations)() };
+    if (answer !== undefined) return { data: await redeemAnswer(answer, key, questions)() };
+    if (confirmation !== undefined)
+      throw new UsageError('The user confirms this call, not the assistant. Nothing was done.', {
+        hint: THEN_ASKED,
+      });
+    const { planned, act } = await prepare(flags, more, rest);
+    const { question, would, skip } = planned;
+    if (skip !== undefined) throw skip;
+    const text = await questionText(question, would.warnings, context);
+    return new UserQuestion(text, questions.issue(key, act));
   };
   return tool({
     ...facts,
     description: `${facts.description} ${FIRST}`,
     ofCall: confirming,
     hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-    run: (flags, more, call) => queue.run(WRITE_QUEUE_KEY, () => answer(flags, more, call), call.canceled),
+    run: (flags, more, call) => queue.run(WRITE_QUEUE_KEY, () => respond(flags, more, call), call.canceled),
+  });
+}
+
+type Act = () => Promise<unknown>;
+
+/** Returns what the confirmation of a dry run allows. @throws UsageError if it is missing or invalid. */
+function redeem(confirmation: unknown, key: string, confirmations: Confirmations<unknown>): Act {
+  if (typeof confirmation !== 'string')
+    throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
+  return confirmations.redeem(confirmation, key);
+}
+
+/** Returns what the user has confirmed. @throws UsageError for any other answer. */
+function redeemAnswer(
+  { state, isConfirmed }: UserAnswer,
+  key: string,
+  questions: Confirmations<unknown>,
+): Act {
+  const act = questions.redeem(state, key);
+  if (isConfirmed) return act;
+  throw new UsageError('The user did not confirm. Nothing was done.', {
+    hint: 'Ask the user what to change. Do not repeat the call unless they ask for it.',
   });
 }
 

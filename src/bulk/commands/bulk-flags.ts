@@ -31,10 +31,3 @@ export const fileFlags = {
     },
   })(),
 };
-
-/**
- * Returns the delimiter that spreadsheet programs in the user's language expect: a semicolon where a comma separates decimals.
- */
-export function localDelimiter(): string {
-  return (1.5).toLocaleString().includes(',') ? ';' : ',';
-}

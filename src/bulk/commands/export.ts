@@ -1,40 +1,36 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, latestRunArg, textFlag } from '../../cli/flags.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
+import { booleanFlag, forceFlag, latestRunArg, textFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { counted } from '../../kernel/duration.ts';
-import { PartialError, UsageError } from '../../kernel/errors.ts';
-import { writeReason } from '../../kernel/files/disk-reason.ts';
+import { type EsignError, PartialError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { digest } from '../../log/keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
-import type { Terminal } from '../../output/terminal.ts';
-import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { rowKeysOf } from '../remembered-rows.ts';
 import { errorInWords, type RowResult, resultAsJson } from '../results.ts';
 import { type IntoCells, NO_RESULT } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
+import { lineRanges } from '../rows/findings.ts';
 import { bodyFields } from '../rows/row.ts';
 import { readResults } from '../run-list.ts';
 import { readRun } from '../runs.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
-import { localDelimiter } from './bulk-flags.ts';
 import { resultList } from './row-text.ts';
-import { bufferedWriter, sourceOf } from './rows-file.ts';
+import { checkRowsFile, type RowsFileFlags, rowWriter, sourceOf } from './rows-file.ts';
 import { resolveRunId } from './selected-run.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {
   static override summary = 'Export the results of a run, on their own or as columns added to your file.';
   static override description =
-    'With --into, prints your source file as CSV in UTF-8 with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Cells, columns, and their order stay the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10.';
+    'With --into, writes your source file with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error: as a workbook or CSV, by the name of OUT, or as CSV to stdout. Cells, columns, and their order stay the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A replaced envelope is shown as its replacement. A row without a match gets empty cells, and the exit code is 10.';
   static override examples = [
-    '<%= config.bin %> bulk export --into people.csv -o status.csv',
+    '<%= config.bin %> bulk export --into people.xlsx -o status.xlsx',
     '<%= config.bin %> bulk export run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk export > results.csv',
     '<%= config.bin %> bulk export --into people.csv --failed -o fix-these.csv',
@@ -45,135 +41,117 @@ export default class BulkExport extends EsignCommand {
     into: textFlag('FILE', "the run's source file, printed with the results added; `-` for stdin", {
       exclusive: ['json'],
     }),
-    output: textFlag('OUT', 'file to write instead of stdout', { char: 'o' }),
+    output: textFlag(
+      'OUT',
+      'file to write instead of stdout: a workbook (.xlsx), or CSV for spreadsheet programs (.csv)',
+      {
+        char: 'o',
+        exclusive: ['json'],
+      },
+    ),
+    force: forceFlag(),
     failed: booleanFlag('only rows without an envelope', { default: false }),
   };
 
   async run(): Promise<void> {
-    const { args, flags, context } = await this.start(BulkExport);
+    const { args, flags, context, terminal } = await this.start(BulkExport);
+    const { into, failed } = flags;
+    checkRowsFile(flags, into);
     const id = await resolveRunId(args.run);
-    const { into, failed, output } = flags;
-    const out = outputOf(output, context.terminal);
-    if (into !== undefined) await exportInto({ failed, id, into, out }, context);
-    else {
-      const results = resultsOfRun({ id, failed, out });
-      if (context.terminal.json)
-        await writeJsonArray(results, (result) => jsonText(resultAsJson(result), 2), out.terminal);
-      else await writeList(results, resultList, { csv: true }, out.terminal);
-      out.end();
-    }
+    if (into !== undefined) return exportInto({ id, into, failed, to: flags }, context);
+    const results = resultsOfRun(id, failed);
+    const out = terminal.hidingSecrets();
+    if (terminal.json) await writeJsonArray(results, (result) => jsonText(resultAsJson(result), 2), out);
+    else await writeList(results, resultList, { csv: true, table: outputTable(flags, terminal) }, out);
   }
 }
 
-/** Where the export goes: to stdout, or to a file that is replaced once everything is known. */
-interface Output {
-  terminal: Terminal;
-  /** The number of rows written so far. */
-  rows: number;
-  end(): void;
+async function* resultsOfRun(id: string, failed: boolean): AsyncGenerator<RowResult, void, undefined> {
+  for await (const result of readResults(runsDir(), id))
+    if (!failed || result.envelopeId === null) yield result;
 }
 
-function outputOf(path: string | undefined, terminal: CommandTerminal): Output {
-  const out = terminal.hidingSecrets();
-  if (path === undefined || path === '-') return { terminal: out, rows: 0, end: () => undefined };
-  const parts: string[] = [];
-  const collect = (text: string | Uint8Array) => {
-    parts.push(terminal.redactor.redact(String(text)));
-    return Promise.resolve();
-  };
-  return {
-    rows: 0,
-    terminal: { ...out, outIsTty: false, columns: Number.POSITIVE_INFINITY, out: collect },
-    end() {
-      try {
-        replaceFile(path, parts.join(''));
-      } catch (error) {
-        throw new UsageError(`Can't write ${path}: ${writeReason(error)}.`, {
-          cause: error,
-          hint: 'Choose a different path.',
-        });
-      }
-      terminal.notice(`Created ${path}, ${counted(this.rows, 'row')}.`);
-    },
-  };
-}
-
-async function* resultsOfRun(wanted: {
+/** The source file of a run, which rows of it are written, and where. */
+interface IntoRequest {
   id: string;
+  into: string;
   failed: boolean;
-  out: Output;
-}): AsyncGenerator<RowResult, void, undefined> {
-  const { id, failed, out } = wanted;
-  for await (const result of readResults(runsDir(), id)) {
-    if (failed && result.envelopeId !== null) continue;
-    out.rows++;
-    yield result;
-  }
+  to: RowsFileFlags;
 }
 
 /**
- * Prints the source file of a run with its results.
+ * Writes the source file of a run with its results.
  * @throws PartialError when rows of the file match none of the run.
  */
-async function exportInto(
-  { id, into, failed, out }: { id: string; into: string; failed: boolean; out: Output },
-  context: Context,
-): Promise<void> {
+async function exportInto(request: IntoRequest, context: Context): Promise<void> {
   preferLowMemory();
+  const { id, into } = request;
   const state = await readRun(runsDir(), id);
   const rows = await rowsByCells(runsDir(), id);
-  const source = sourceOf(into);
   const before = state.head.source;
-  const options = { hasFlags: false, sheetDelimiter: localDelimiter(), before, sent: before.columns };
-  const file = await openSource(source, options);
+  const file = await openSource(sourceOf(into), { hasFlags: false, before, sent: before.columns });
   const results = await resultsByRow((await statusOfRun(id, context)).lines);
-  const unmatched = await writeParts(
-    { file, rows, results, name: source.name },
-    { id, failed, out },
-    context,
-  );
-  out.end();
-  if (unmatched === 0) return;
-  throw new PartialError(
-    `${counted(unmatched, 'row')} in ${source.name} ${unmatched === 1 ? "doesn't" : "don't"} match any row in ${id}.`,
-    {
-      hint: 'They were added or changed after the run, or belong to another run. To list the runs, run `esign bulk list`.',
-    },
-  );
+  const { unmatched, total } = await writeRows(file, { rows, results }, request, context);
+  if (unmatched.length > 0) throw unmatchedError(unmatched, total, request);
 }
 
-/** Reports each row of the file that matches none of the run, and returns their number. */
-async function writeParts(
-  parts: {
-    file: SourceFile;
-    rows: ReadonlyMap<string, number>;
-    results: ReadonlyMap<number, IntoCells>;
-    name: string;
-  },
-  { id, failed, out }: { id: string; failed: boolean; out: Output },
+/** What a run knows about the rows of its source file: their numbers by their cells, and the results by number. */
+interface RunResults {
+  rows: ReadonlyMap<string, number>;
+  results: ReadonlyMap<number, IntoCells>;
+}
+
+/** Returns the lines of the rows that match none of the run, and the number of all rows. */
+async function writeRows(
+  file: SourceFile,
+  { rows, results }: RunResults,
+  { failed, to }: IntoRequest,
   { terminal }: Context,
-): Promise<number> {
-  const { file, rows, results, name } = parts;
-  const writer = bufferedWriter(out.terminal);
-  let unmatched = 0;
+): Promise<{ unmatched: number[]; total: number }> {
+  const writer = rowWriter(file, to, terminal);
+  const unmatched: number[] = [];
+  let [total, written] = [0, 0];
   for await (const part of file.parts) {
     if ('header' in part) {
       await writer.write(part.header(true));
       continue;
     }
+    total++;
     const row = findRow(rows, part.value);
-    if (row === undefined) {
-      unmatched++;
-      terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row in ${id}.`)}\n`);
-    }
+    if (row === undefined) unmatched.push(part.line);
     const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
     const hasFailed = row !== undefined && cells.esign_envelope_id === '';
     if (failed && !hasFailed) continue;
-    out.rows++;
-    await writer.write(part.text(cells));
+    written++;
+    await writer.write(part.rewritten(cells));
   }
-  await writer.end();
-  return unmatched;
+  // A file in which no row has a result could be mistaken for the results.
+  const isOtherList = total > 0 && unmatched.length === total;
+  if (!isOtherList || to.output === undefined) await writer.end(written);
+  return { unmatched, total };
+}
+
+const MAX_RANGES = 20;
+
+function unmatchedError(lines: readonly number[], total: number, { id, into, to }: IntoRequest): EsignError {
+  const name = into === '-' ? 'stdin' : into;
+  const list = 'To list the runs, run `esign bulk list`.';
+  if (lines.length === total) {
+    const file = to.output === undefined ? '' : ` ${to.output} was not written.`;
+    return new PartialError(`No row in ${name} matches a row in ${id}.${file}`, {
+      run: id,
+      hint: `The rows belong to another run, or were changed after it. ${list}`,
+    });
+  }
+  const [match, where] = lines.length === 1 ? ["doesn't match", 'line'] : ["don't match", 'lines'];
+  const places = `${where} ${lineRanges(lines, MAX_RANGES)}`;
+  return new PartialError(
+    `${counted(lines.length, 'row')} in ${name} ${match} any row in ${id}: ${places}.`,
+    {
+      run: id,
+      hint: `They were added or changed after the run, or belong to another run. ${list}`,
+    },
+  );
 }
 
 /** Returns the result cells of each row of a run. */
@@ -193,27 +171,22 @@ async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<numbe
   return results;
 }
 
-/** Returns the result cells of a row: those of its envelope, and the ID of its replacement. */
+/** Returns the result cells of a row: those of its envelope or, if it was replaced, of its replacement. */
 function cellsOf(lines: readonly StatusLine[]): IntoCells {
-  const [first] = lines;
-  const own = lines.filter(({ envelopeId }) => envelopeId === first?.envelopeId);
+  const current = lines.findLast(({ state }) => state !== 'replaced' && state !== 'draft') ?? lines[0];
+  const own = lines.filter(({ envelopeId }) => envelopeId === current?.envelopeId);
   const isSigned = own.every(({ state }) => state === 'signed');
-  const replacedBy = own.find((line) => line.replacedBy !== undefined)?.replacedBy;
+  const signedAt = own.map((line) => line.signedAt ?? '').toSorted();
   return {
     ...NO_RESULT,
     esign_row_status: rowStateOf(own.map(({ state }) => state)) ?? '',
-    esign_envelope_id: first?.envelopeId ?? '',
-    esign_signed_at: isSigned
-      ? (own
-          .map(({ signedAt }) => signedAt ?? '')
-          .toSorted()
-          .at(-1) ?? '')
-      : '',
+    esign_envelope_id: current?.envelopeId ?? '',
+    esign_signed_at: isSigned ? (signedAt.at(-1) ?? '') : '',
     esign_waiting_for: own
       .filter(({ state }) => state === 'waiting')
       .map(({ name, email }) => name ?? email ?? '')
       .join('; '),
-    esign_error: replacedBy === undefined ? reasonIn(own) : `Replaced by ${replacedBy}`,
+    esign_error: reasonIn(own),
   };
 }
 

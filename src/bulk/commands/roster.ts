@@ -1,127 +1,166 @@
-import * as Flags from '@oclif/core/flags';
 import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { filtersOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag } from '../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
+import { rebuildCommand } from '../../cli/rerun.ts';
 import type { Moment } from '../../kernel/clock.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
-import { type ListView, writeIds, writeList } from '../../output/print-list.ts';
+import { isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import type { Context } from '../../session/context.ts';
+import type { TableCell } from '../../tables/table-cell.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
-import { hasBeenAsked, Roster, type RosterEntry } from '../roster/roster.ts';
+import { hasBeenAsked, Roster } from '../roster/roster.ts';
 import { emptyReport, type FileReport } from '../rows/check-file.ts';
 import { checkRow } from '../rows/row.ts';
-import { fileFlags, localDelimiter } from './bulk-flags.ts';
-import { bufferedWriter, sourceOf } from './rows-file.ts';
+import { fileFlags } from './bulk-flags.ts';
+import { type RosterLine, rosterColor, rosterText } from './roster-screen.ts';
+import { checkRowsFile, rowWriter, sourceOf } from './rows-file.ts';
 import { showFindings } from './show-findings.ts';
 import { envelopeIds } from './status.ts';
 
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';
   static override description =
-    'Prints one line for each signer in each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed, nor declined, nor been asked, ready for `bulk create`.';
+    'Shows how many people are in each state, and who has not signed: signed, waiting (an envelope is open), declined, expired, cancelled, or never. With --all or in a pipe, prints one line for each signer in each row. Finds envelopes by template and address, no matter who created them; a row with its own template_id counts for that template, and a replaced signer counts as the replacement. With --missing, prints the rows of FILE with signers who have neither signed, nor declined, nor been asked, ready for `bulk create`.';
   static override examples = [
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
-    '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
+    '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 -o signed.xlsx',
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy --missing | <%= config.bin %> bulk create - --template tmpl_policy --send --yes',
   ];
   static override args = rowsFile;
   static override flags = {
-    template: Flags.string({ description: 'template to look for', helpValue: 'ID', required: true }),
+    template: textFlag('ID', 'template of rows without a template_id'),
     since: sinceFlag({
       description: 'only envelopes created since this time (default: all)',
       helpValue: '90d|DATE',
     }),
     missing: booleanFlag(
       'print the rows with signers who have neither signed, nor declined, nor been asked',
-      {
-        default: false,
-        exclusive: ['json', 'csv', 'fields', 'quiet'],
-      },
+      { default: false, exclusive: ['json', 'csv', 'fields', 'quiet'] },
     ),
+    all: booleanFlag('list all signers', { default: false }),
     ...formatFlags,
     fields: fieldsFlag('email,state'),
     ...fileFlags,
   };
 
   async run(): Promise<void> {
-    const { args, flags, context, session, interrupt, terminal } = await this.start(BulkRoster);
-    const { template, since } = flags;
-    const client = await session.client();
-    await client.templates.get(template, interrupt.signal);
+    const { args, flags, context, session, terminal } = await this.start(BulkRoster);
+    const table = flags.missing ? undefined : outputTable(flags, terminal);
+    if (flags.missing) checkRowsFile(flags, args.file);
     const source = sourceOf(args.file);
-    const file = await openSource(source, { ...flags, sheetDelimiter: flags.delimiter ?? localDelimiter() });
-    const roster = await collectRoster(template, since, context);
-    const list = await readPeople({ name: source.name, file, template }, roster);
+    const file = await openSource(source, flags);
+    const list = await readPeople({ name: source.name, file, template: flags.template });
     showFindings(list.report, terminal);
+    const roster = await collectRoster(templatesOf(list.rows), flags.since, context);
+    if (flags.missing) {
+      const writer = rowWriter(file, flags, terminal);
+      const rows = list.rows.filter(({ signers }) =>
+        signers.some((one) => !hasBeenAsked(findIn(roster, one))),
+      );
+      for (const cells of [...list.header, ...rows.map(({ cells: own }) => own)]) await writer.write(cells);
+      return writer.end(rows.length);
+    }
+    const people = list.rows.flatMap(({ signers }) =>
+      signers.map((one) => ({ ...one, ...findIn(roster, one) })),
+    );
+    const format = { ...flags, table };
     const out = terminal.hidingSecrets();
-    if (flags.quiet) return writeIds(await envelopeIds(list.people), out);
-    if (!flags.missing) return writeList(list.people, rosterList, flags, out);
-    const writer = bufferedWriter(terminal);
-    for (const text of list.missing) await writer.write(text);
-    await writer.end();
+    if (flags.quiet) return writeIds(await envelopeIds(people), out);
+    if (flags.all || !isTableOutput(format, terminal)) return writeList(people, rosterList, format, out);
+    const { template, profile } = flags;
+    const create = command(
+      ...['bulk', 'create', '-', '--send'],
+      ...(template === undefined ? [] : ['--template', template]),
+      ...(profile === undefined ? [] : ['--profile', profile]),
+    );
+    const sendCommand = `${rebuildCommand(session.words, { add: ['--missing'] })} | ${create}`;
+    await out.out(rosterText({ name: source.name, rows: list.rows.length, people, sendCommand }, terminal));
   }
 }
 
-/** Collects the signers of a template from the local index and newer envelopes. */
-async function collectRoster(template: string, since: Moment | undefined, context: Context): Promise<Roster> {
+function findIn(roster: Roster, { email, templateId }: Person) {
+  return roster.find(email, templateId);
+}
+
+/**
+ * Collects the signers of the templates from the local index and newer envelopes.
+ * @throws ServiceError NOT_FOUND if a template doesn't exist.
+ */
+async function collectRoster(
+  templates: readonly string[],
+  since: Moment | undefined,
+  context: Context,
+): Promise<Roster> {
   const roster = new Roster();
   const client = await context.session.client();
+  const { signal } = context.interrupt;
+  for (const id of templates) await client.templates.get(id, signal);
+  const template = templates.length === 1 ? templates[0] : undefined;
   const { envelopes } = await searchEnvelopes(filtersOf({ template, since }), {}, context);
   for await (const one of envelopes) {
     // The search also matches templates by name.
-    if (one.templateId !== template) continue;
-    roster.add(listsSigners(one) ? one : await client.envelopes.get(one.id, context.interrupt.signal));
+    if (!templates.includes(one.templateId ?? '')) continue;
+    roster.add(listsSigners(one) ? one : await client.envelopes.getListed(one.id, signal));
   }
   return roster;
 }
 
-/** The people on a list, and the text of its header and of the rows with somebody who has not been asked. */
-interface People {
-  report: FileReport;
-  people: RosterLine[];
-  missing: string[];
+/** A signer of a row. */
+type Person = Pick<RosterLine, 'row' | 'line' | 'templateId' | 'email' | 'name' | 'role'>;
+
+interface ListRow {
+  signers: Person[];
+  /** The row as it is written again. */
+  cells: TableCell[];
 }
 
-/** Reads a list and looks up each signer. */
-async function readPeople(
-  { name, file, template }: { name: string; file: SourceFile; template: string },
-  roster: Roster,
-): Promise<People> {
-  const report = emptyReport(name);
-  const people: RosterLine[] = [];
-  const missing: string[] = [];
+/** The rows of a list, and its header if it has one. */
+interface PeopleList {
+  report: FileReport;
+  header: TableCell[][];
+  rows: ListRow[];
+}
+
+function templatesOf(rows: readonly ListRow[]): string[] {
+  return [...new Set(rows.flatMap(({ signers }) => signers.map(({ templateId }) => templateId)))];
+}
+
+async function readPeople({
+  name,
+  file,
+  template,
+}: {
+  name: string;
+  file: SourceFile;
+  template: string | undefined;
+}): Promise<PeopleList> {
+  const list: PeopleList = { report: emptyReport(name), header: [], rows: [] };
+  const { report } = list;
   for await (const part of file.parts) {
     if ('header' in part) {
-      missing.push(part.header(false));
+      list.header.push(part.header(false));
       continue;
     }
     const row = ++report.rows;
     const { line, label } = part;
-    // Only the signers matter here. The rest is checked when the rows are sent.
+    // Only the signers and the template matter here. The rest is checked when the rows are sent.
     const { envelope } = checkRow(part, { templateId: template }, (field, text) => {
-      if (field.startsWith('signers')) report.problems.add({ line, column: label(field), text });
+      if (field.startsWith('signers') || field === 'templateId')
+        report.problems.add({ line, column: label(field), text });
     });
-    const signers = envelope.signers.map(({ email, name, role }) => ({
-      row,
-      email,
-      name: name === email ? null : name,
+    const { templateId } = envelope;
+    const signers = envelope.signers.map(({ email, name: own, role }) => ({
+      ...{ row, line, templateId, email },
+      name: own === email ? null : own,
       role: role ?? null,
-      ...roster.find(email),
     }));
-    people.push(...signers);
-    if (!signers.every(hasBeenAsked)) missing.push(part.text());
+    list.rows.push({ signers, cells: part.rewritten() });
   }
-  return { report, people, missing };
-}
-
-/** A signer of a row, and whether they have signed. */
-interface RosterLine extends RosterEntry {
-  row: number;
-  email: string;
-  name: string | null;
-  role: string | null;
+  return list;
 }
 
 const COLUMNS: readonly TableColumn<RosterLine>[] = [
@@ -129,9 +168,12 @@ const COLUMNS: readonly TableColumn<RosterLine>[] = [
   { key: 'email' },
   { key: 'name' },
   { key: 'role' },
-  { key: 'state', fixed: true },
+  { key: 'state', fixed: true, color: ({ state }) => rosterColor(state) },
   { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
   { key: 'signedAt', header: 'SIGNED' },
+  { key: 'templateId', header: 'TEMPLATE' },
+  { key: 'replacedBy', header: 'REPLACED BY' },
+  { key: 'line', exactOnly: true },
 ];
 
 /** The list of who has signed, with a line for each signer. */

@@ -1,6 +1,7 @@
 import { select } from '../../catalog/commands/select-envelopes.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -44,6 +45,7 @@ export default class BulkStatus extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context, session, terminal } = await this.start(BulkStatus);
     const only = flags.only === undefined ? undefined : readStates(flags.only);
+    const format = { ...flags, table: outputTable(flags, terminal) };
     preferLowMemory();
     const id = await resolveRunId(args.run);
     const out = terminal.hidingSecrets();
@@ -58,7 +60,7 @@ export default class BulkStatus extends EsignCommand {
     }
     if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
     const view = statusList(() => session.now());
-    if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
+    if (!isTableOutput(format, terminal)) return writeList(selected(), view, format, out);
     const shown = await collectAll(selected());
     const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
     await out.out(`${runText(run, terminal, session.now())}${totals.text(terminal)}`);

@@ -1,43 +1,78 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg, textFlag } from '../../cli/flags.ts';
-import { writeNewFile } from '../../cli/new-file.ts';
+import { forceFlag, requiredArg, textFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { checkNewFile, formatOf, writeNewFile } from '../../kernel/files/new-file.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
-import { csvRecord } from '../../tables/csv-records.ts';
+import { TABLE_FORMATS } from '../../output/new-table.ts';
+import { csvRecord } from '../../tables/csv-text.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
-  static override summary = 'Write an example CSV or JSON Lines file for `bulk create`.';
+  static override summary = 'Write an example workbook, CSV, or JSON Lines file for `bulk create`.';
   static override examples = [
+    '<%= config.bin %> bulk template leases.xlsx --template tmpl_lease',
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk template leases.jsonl --template tmpl_lease',
     '<%= config.bin %> bulk template - > example.csv',
   ];
   static override args = {
-    file: requiredArg('file to write: CSV, or JSON Lines if it ends in .jsonl; `-` for stdout'),
+    file: requiredArg('file to write, which ends in .xlsx, .csv, or .jsonl; `-` for CSV on stdout'),
   };
   static override flags = {
     template: textFlag('ID', 'template whose roles the file should contain'),
+    force: forceFlag(),
   };
 
   async run(): Promise<void> {
     const { args, flags, session, terminal, interrupt } = await this.start(BulkTemplate);
-    if (/\.xlsx?$/i.test(args.file))
-      throw new UsageError(`${args.file} would be CSV, not a spreadsheet.`, {
-        hint: 'Use a name that ends in .csv, and open the file in your spreadsheet program.',
+    const { file } = args;
+    if (file === '-' && terminal.json)
+      throw new UsageError('--json and the file would both be written to stdout.', {
+        hint: 'Use the name of a file instead of -.',
       });
+    const write = file === '-' ? undefined : exampleWriter(file, flags.force, terminal);
     const client = flags.template === undefined ? undefined : await session.client();
     const template = await client?.templates.get(flags.template ?? '', interrupt.signal);
     const roles = client && template ? (await rolesOf(client, template, interrupt.signal)).names : [];
-    const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, false, terminal);
-    if (args.file === '-') return;
+    const example = { rows: exampleRows(roles), templateId: flags.template ?? 'tmpl_…' };
+    if (write === undefined)
+      return terminal.out(
+        tableExample(example)
+          .map((cells) => csvRecord(cells))
+          .join(''),
+      );
+    await write(example);
     terminal.notice(
-      `Created ${args.file}. Fill it in, then run \`${command('bulk', 'create', args.file, '--dry-run')}\`.`,
+      `Created ${file}. Fill it in, then run \`${command('bulk', 'create', file, '--dry-run')}\`.`,
     );
-    if (terminal.json) await writeJson({ path: args.file }, terminal);
+    if (terminal.json) await writeJson({ path: file }, terminal);
   }
+}
+
+/** The rows of an example file: the signers of each. */
+interface Example {
+  rows: readonly Person[][];
+  templateId: string;
+}
+
+/** Returns what writes an example to a file. @throws UsageError if the file can't be created. */
+function exampleWriter(
+  path: string,
+  force: boolean,
+  terminal: CommandTerminal,
+): (example: Example) => Promise<unknown> {
+  if (formatOf(path, [...TABLE_FORMATS, 'jsonl']) === 'jsonl') {
+    checkNewFile(path, force);
+    return (example) => writeNewFile(path, jsonExample(example), force);
+  }
+  const table = outputTable({ output: path, force }, terminal);
+  return async (example) => {
+    for (const cells of tableExample(example)) table?.add(cells.map((text) => ({ text, isOwn: true })));
+    await table?.save();
+  };
 }
 
 const PEOPLE = [
@@ -47,25 +82,19 @@ const PEOPLE = [
   ['lukasz@example.com', 'Łukasz Řehoř'],
 ] as const;
 
-/** Returns an example file of two rows to fill in, with a signer for each role of the template. */
-function exampleFile(
-  format: 'csv' | 'jsonl',
-  template: string | undefined,
-  roles: readonly string[],
-): string {
-  const templateId = template ?? 'tmpl_…';
-  const rows = [0, 1].map((row) =>
+/** Returns the signers of two rows to fill in: one for each role of the template. */
+function exampleRows(roles: readonly string[]): Person[][] {
+  return [0, 1].map((row) =>
     (roles.length > 0 ? roles : ['']).map((role, index): Person => {
       const [email, name] = PEOPLE[(row * Math.max(1, roles.length) + index) % PEOPLE.length] ?? PEOPLE[0];
       return { email, name, ...(role === '' ? {} : { role }) };
     }),
   );
-  return format === 'jsonl' ? jsonExample(rows, templateId) : csvExample(rows, templateId);
 }
 
 type Person = Record<'email' | 'name', string> & { role?: string };
 
-function jsonExample(rows: readonly Person[][], templateId: string): string {
+function jsonExample({ rows, templateId }: Example): string {
   const lines = rows.map((signers, index) => ({
     requestId: null,
     templateId,
@@ -77,7 +106,8 @@ function jsonExample(rows: readonly Person[][], templateId: string): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-function csvExample(rows: readonly Person[][], templateId: string): string {
+/** Returns the header and the rows of a table. */
+function tableExample({ rows, templateId }: Example): string[][] {
   const records = rows.map((signers, index) => ({
     // Leave it empty: a request ID from an example would be copied into every list.
     request_id: '',
@@ -88,7 +118,7 @@ function csvExample(rows: readonly Person[][], templateId: string): string {
     'meta.customer': `C-${index + 1}`,
   }));
   const header = Object.keys(records[0] ?? {});
-  return [header, ...records.map(Object.values<string>)].map((cells) => csvRecord(cells, ',')).join('');
+  return [header, ...records.map(Object.values<string>)];
 }
 
 function signerCells(signers: readonly Person[]): Record<string, string> {

@@ -1,5 +1,3 @@
-import { withoutFormula } from '../../kernel/text/formula.ts';
-
 /** The columns that `bulk export --into` adds to the source file, in this order. */
 export const ADDED_COLUMNS = [
   'esign_row_status',
@@ -20,11 +18,6 @@ export const NO_RESULT: IntoCells = {
   esign_waiting_for: '',
   esign_error: '',
 };
-
-/** Returns the text of a cell in a form that no spreadsheet runs as a formula. */
-export function cellText(cells: IntoCells, column: AddedColumn): string {
-  return withoutFormula(cells[column]);
-}
 
 /** Returns the result column with that name, ignoring case. */
 export function intoColumn(name: string): AddedColumn | undefined {

@@ -1,55 +1,64 @@
 import { isRecord } from '../../kernel/json.ts';
-import { csvRecord } from '../../tables/csv-records.ts';
+import { csvRecord } from '../../tables/csv-text.ts';
 import { type TableRecord, UnreadableRow } from '../../tables/record.ts';
+import { csvText, type TableCell } from '../../tables/table-cell.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
-import { columnOf, type SheetColumn } from '../rows/columns.ts';
+import { looseColumns, type SheetColumn } from '../rows/columns.ts';
 import { jsonRows } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
 import { rawRow } from '../rows/table-rows.ts';
-import { ADDED_COLUMNS, type AddedColumn, cellText, type IntoCells, intoColumn } from './result-columns.ts';
+import { ADDED_COLUMNS, type AddedColumn, type IntoCells, intoColumn } from './result-columns.ts';
 
 /** A row of a source file that is written again. */
-interface SourceRow extends RawRow {
-  /** Returns the row as text, with its results if there are any. */
-  text: (results?: IntoCells) => string;
+export interface SourceRow extends RawRow {
+  /** Returns the cells, with the results of the row if there are any. A row of JSON Lines is one cell. */
+  rewritten: (results?: IntoCells) => TableCell[];
 }
 
-/** A source file that is written again: as CSV in UTF-8, or as JSON Lines. */
+/** A source file that is written again. */
 export interface SourceFile {
-  /** Yields the header (without a row) and the rows. */
-  parts: AsyncGenerator<SourceRow | { header: (withResults: boolean) => string }, void, undefined>;
+  isJson: boolean;
+  /** The delimiter of the CSV file. Undefined for other files. */
+  delimiter: string | undefined;
+  /** The name of the sheet. Undefined for other files. */
+  sheet: string | undefined;
+  /** Yields the header of a table (without a row) and the rows. */
+  parts: AsyncGenerator<SourceRow | { header: (withResults: boolean) => TableCell[] }, void, undefined>;
+  /** Returns cells as text in the file's own format: CSV, also for a sheet, or JSON Lines. */
+  textOf: (cells: readonly TableCell[]) => string;
 }
 
-/** The byte order mark, by which spreadsheet programs on Windows recognize UTF-8. */
-const BYTE_ORDER_MARK = '\ufeff';
-
-/**
- * Opens a source file to write its rows again. The delimiter of CSV is kept; a sheet gets `sheetDelimiter`. `sent`: the paths of
- * the columns that count; all columns if undefined.
- */
+/** Opens a source file to write its rows again. `sent`: the paths of the columns that count; all columns if undefined. */
 export async function openSource(
   file: FileSource,
-  options: ReadOptions & { sheetDelimiter: string; sent?: readonly string[] | undefined },
+  options: ReadOptions & { sent?: readonly string[] | undefined },
 ): Promise<SourceFile> {
-  const { sheetDelimiter, sent } = options;
   const table = await openTableFile(file, options);
-  if (table.format === 'json') return { parts: jsonParts(table.text) };
-  const isPlain = table.format === 'csv' && table.encoding === 'utf-8' && !table.hasByteOrderMark;
+  if (table.format === 'json') {
+    const textOf: SourceFile['textOf'] = ([cell]) => `${cell?.text ?? ''}\n`;
+    return { isJson: true, delimiter: undefined, sheet: undefined, parts: jsonParts(table.text), textOf };
+  }
   const records = table.records({ problem: () => undefined, warning: () => undefined });
-  const delimiter = table.delimiter ?? sheetDelimiter;
-  return { parts: csvParts(records, { delimiter, mark: isPlain ? '' : BYTE_ORDER_MARK, sent }) };
+  return {
+    isJson: false,
+    delimiter: table.delimiter,
+    sheet: table.sheet,
+    parts: tableParts(records, options.sent),
+    textOf: (cells) => csvRecord(cells.map(csvText), table.delimiter ?? options.delimiter),
+  };
 }
 
 /** Yields the objects of a JSON Lines file. @throws UnreadableRow for a line that is not JSON. */
-async function* jsonParts(text: AsyncIterable<string>): AsyncGenerator<SourceRow, void, undefined> {
+async function* jsonParts(text: AsyncIterable<string>): SourceFile['parts'] {
   const rows = jsonRows(text, (problem) => {
     throw new UnreadableRow(problem);
   });
   for await (const row of rows)
     yield {
       ...row,
-      text: (results) =>
-        `${JSON.stringify({ ...(isRecord(row.value) ? row.value : {}), ...resultMembers(results) })}\n`,
+      rewritten: (results) => [
+        { text: JSON.stringify({ ...(isRecord(row.value) ? row.value : {}), ...resultMembers(results) }) },
+      ],
     };
 }
 
@@ -58,28 +67,23 @@ function resultMembers(results: IntoCells | undefined): Record<string, string | 
   return Object.fromEntries(ADDED_COLUMNS.map((column) => [column, results[column] || null]));
 }
 
-interface CsvFacts {
-  delimiter: string;
-  mark: string;
-  sent: readonly string[] | undefined;
-}
-
-async function* csvParts(
+async function* tableParts(
   records: AsyncIterable<TableRecord>,
-  { delimiter, mark, sent }: CsvFacts,
+  sent: readonly string[] | undefined,
 ): SourceFile['parts'] {
   let layout: Layout | undefined;
-  for await (const { cells, line } of records) {
+  for await (const { cells: texts, kinds, line } of records) {
+    const cells = texts.map((text, index): TableCell => ({ text, kind: kinds?.[index], isOwn: true }));
     if (layout === undefined) {
-      layout = new Layout(cells, sent);
-      const { header } = layout;
-      yield { header: (withResults) => mark + csvRecord(withResults ? header : cells, delimiter) };
+      layout = new Layout(texts, sent);
+      const whole = layout.header;
+      yield { header: (withResults) => (withResults ? whole : cells) };
     } else {
       const { columns } = layout;
       const withResults = layout.withResults.bind(layout);
       yield {
-        ...rawRow(columns, cells, line),
-        text: (results) => csvRecord(results === undefined ? cells : withResults(cells, results), delimiter),
+        ...rawRow(columns, texts, line),
+        rewritten: (results) => (results === undefined ? cells : withResults(cells, results)),
       };
     }
   }
@@ -88,7 +92,7 @@ async function* csvParts(
 /** The places of the result columns: existing ones keep theirs, and the others follow the last column. */
 class Layout {
   readonly columns: SheetColumn[];
-  readonly header: string[];
+  readonly header: TableCell[];
   readonly #existing: ReadonlyMap<number, AddedColumn>;
   readonly #added: readonly AddedColumn[];
 
@@ -102,26 +106,18 @@ class Layout {
     );
     const existing = new Set(this.#existing.values());
     this.#added = ADDED_COLUMNS.filter((column) => !existing.has(column));
-    this.header = [...header, ...this.#added];
+    this.header = [...header, ...this.#added].map((text) => ({ text, isOwn: true }));
   }
 
-  withResults(cells: readonly string[], results: IntoCells): string[] {
+  withResults(cells: readonly TableCell[], results: IntoCells): TableCell[] {
     const own = this.columns.map((_, index) => {
       const column = this.#existing.get(index);
-      return column === undefined ? (cells[index] ?? '') : cellText(results, column);
+      return column === undefined ? (cells[index] ?? { text: '' }) : resultCell(results, column);
     });
-    return [...own, ...this.#added.map((column) => cellText(results, column))];
+    return [...own, ...this.#added.map((column) => resultCell(results, column))];
   }
 }
 
-/**
- * Returns the columns of a header. Columns whose path is not in `sent` count as unknown, since they may be added or changed
- * later.
- */
-function looseColumns(cells: readonly string[], sent: readonly string[] | undefined): SheetColumn[] {
-  return cells.map((cell) => {
-    const column = columnOf(cell);
-    const isSent = column !== undefined && (sent === undefined || sent.includes(column.path.join('.')));
-    return isSent ? column : { name: cell.trim(), path: [] };
-  });
+function resultCell(results: IntoCells, column: AddedColumn): TableCell {
+  return { text: results[column], kind: column === 'esign_signed_at' ? 'time' : undefined };
 }

@@ -6,52 +6,13 @@ import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import type { SheetColumn } from './columns.ts';
+import { Findings } from './findings.ts';
+import { NAME_PARTS } from './headers.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
-
-/** The maximum number of problems that are shown for a file. */
-const MAX_PROBLEMS = 50;
-
-/** Findings about lines: the first ones, and the total number. */
-export class Findings {
-  readonly first: TableFinding[] = [];
-  count = 0;
-  /** How often the first different problems occur. */
-  readonly #repeated = new Map<string, number>();
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  add(problem: TableFinding): void {
-    if (this.count++ < this.#limit) this.first.push(problem);
-    const key = keyOf(problem);
-    const same = this.#repeated.get(key) ?? 0;
-    if (same > 0 || this.#repeated.size < this.#limit) this.#repeated.set(key, same + 1);
-  }
-
-  /** Keeps only the first of the problems that every one of these rows has. */
-  mergeRepeated(rows: number): void {
-    for (const [key, times] of this.#repeated) {
-      if (times < rows || rows < 2) continue;
-      const index = this.first.findIndex((one) => keyOf(one) === key);
-      const merged = this.first[index];
-      if (merged === undefined) continue;
-      const kept = this.first.filter((one) => keyOf(one) !== key);
-      this.first.splice(0, this.first.length, ...kept);
-      this.first.splice(Math.min(index, kept.length), 0, { ...merged, text: `${merged.text} (every row)` });
-      this.count -= times - 1;
-    }
-  }
-}
-
-function keyOf({ column, text }: TableFinding): string {
-  return `${column}\n${text}`;
-}
 
 /** The content of a file and its problems. */
 export interface FileReport {
@@ -71,11 +32,11 @@ export interface FileReport {
   isIncomplete: boolean;
   /** Number of rows that have the same content as an earlier row, and are not sent. */
   repeated: number;
+  /** How a name is put together from several columns: `Vorname + Nachname, such as "Anna Müller"`. */
+  nameExample?: string | undefined;
   /** The subject and message of the first row, with placeholders filled in. */
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
 }
-
-const MAX_WARNINGS = 10;
 
 /** Returns the report of a file of which nothing was read yet. */
 export function emptyReport(name: string): FileReport {
@@ -85,8 +46,8 @@ export function emptyReport(name: string): FileReport {
     columns: [],
     rows: 0,
     signers: 0,
-    problems: new Findings(MAX_PROBLEMS),
-    warnings: new Findings(MAX_WARNINGS),
+    problems: new Findings(),
+    warnings: new Findings(),
     unnamed: 0,
     templates: new Map(),
     isIncomplete: false,
@@ -134,7 +95,7 @@ export async function checkFile(
       column: '',
       text: 'the file has no rows; the first line names the columns, and each line after it is an envelope',
     });
-  return checking.finish();
+  return checking.report;
 }
 
 /** Returns a warning for each person who is a signer twice, by the path of the second address. */
@@ -143,6 +104,17 @@ function duplicateSigners({ signers }: EnvelopeInput): { path: string; text: str
     const index = signers.findIndex(({ email }) => text.includes(email));
     return { path: index < 0 ? '' : `signers.${index}.email`, text: text.replace(/\.$/, '') };
   });
+}
+
+/** Returns how the names of the signers are put together, if they are. */
+function nameExampleOf({ columns }: RawRow, signers: EnvelopeInput['signers']): string | undefined {
+  const parts = columns.filter(({ path }) => path[0] === 'signers' && NAME_PARTS.includes(path[2] ?? ''));
+  const example = signers.find(({ name, email }) => name !== email)?.name;
+  if (parts.length < 2 || example === undefined) return undefined;
+  const number = parts[0]?.path[1];
+  const names = parts.filter(({ path }) => path[1] === number);
+  const inOrder = NAME_PARTS.flatMap((part) => names.filter(({ path }) => path[2] === part));
+  return `${inOrder.map(({ name }) => name).join(' + ')}, such as "${example}"`;
 }
 
 class FileCheck {
@@ -159,15 +131,18 @@ class FileCheck {
   check(raw: RawRow): BulkRow {
     const { report } = this;
     const { line, label } = raw;
-    const before = report.problems.count;
-    const addProblem = (path: string, text: string) =>
+    const wrong: string[] = [];
+    const addProblem = (path: string, text: string) => {
+      wrong.push(path);
       report.problems.add({ line, column: path === '' ? '' : label(path), text });
+    };
     const { envelope, subjectSource, requestId, unnamed, warnings } = checkRow(
       raw,
       this.#defaults,
       addProblem,
     );
     report.rows++;
+    if (report.rows === 1) report.nameExample = nameExampleOf(raw, envelope.signers);
     report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
@@ -175,15 +150,14 @@ class FileCheck {
     const content = contentOf({ ...envelope, subject: subjectSource });
     const identity = requestId === undefined ? 'content' : 'given';
     const named = requestId ?? requestIdByContent(content, envelope.signers);
-    const sameLine = this.#linesById.get(named);
-    if (sameLine === undefined) this.#linesById.set(named, line);
-    // An invalid row often has the same mistake as its neighbors, so duplicates and warnings are not reported for it.
-    if (report.problems.count === before) {
-      if (sameLine !== undefined && identity === 'given')
-        addProblem('requestId', `"${named}" is already used on line ${sameLine}; each row needs its own`);
-      else if (sameLine !== undefined) report.repeated++;
-      this.#warn(raw, [...warnings, ...duplicateSigners(envelope), ...suspiciousCells(envelope, requestId)]);
-    }
+    // Rows without valid signers often have the same mistake, which would make them equal.
+    const sameLine = wrong.some((path) => path.startsWith('signers'))
+      ? undefined
+      : this.#firstLineOf(named, line);
+    if (sameLine !== undefined && identity === 'given')
+      addProblem('requestId', `"${named}" is already used on line ${sameLine}; each row needs its own`);
+    else if (sameLine !== undefined) report.repeated++;
+    this.#warn(raw, [...warnings, ...duplicateSigners(envelope), ...suspiciousCells(envelope, requestId)]);
     return {
       row: report.rows,
       line,
@@ -202,9 +176,10 @@ class FileCheck {
       this.report.warnings.add({ line, column: path === '' ? '' : label(path), text });
   }
 
-  finish(): FileReport {
-    this.report.problems.mergeRepeated(this.report.rows);
-    this.report.warnings.mergeRepeated(this.report.rows);
-    return this.report;
+  /** Returns the line on which a request ID first occurs. If it is new, stores this line and returns undefined. */
+  #firstLineOf(requestId: string, line: number): number | undefined {
+    const first = this.#linesById.get(requestId);
+    if (first === undefined) this.#linesById.set(requestId, line);
+    return first;
   }
 }

@@ -1,52 +1,36 @@
-import { ownValue } from '../../kernel/json.ts';
 import { isTypo } from '../../kernel/text/nearest.ts';
 import type { TableFinding } from '../../tables/record.ts';
+import { compactName, comparableName, knownHeaders, NAME_PARTS, pathOf } from './headers.ts';
 
 /** A column and where its cells go in the create body: `subject`, `metadata.deal`, `signers.0.email`. An empty path means nowhere. */
 export interface SheetColumn {
   name: string;
+  /** The name in the form used for comparison. */
+  word: string;
   path: readonly string[];
+  /** True once a placeholder has used it. */
+  isInText?: boolean;
 }
 
-const PLAIN: Readonly<Record<string, string>> = {
-  template_id: 'templateId',
-  subject: 'subject',
-  message: 'message',
-  expires_in_days: 'expiresInDays',
-  signing_order: 'signingOrder',
-  webhook_url: 'webhookUrl',
-  request_id: 'requestId',
-};
-export const SIGNER_FIELDS: readonly string[] = ['email', 'name', 'role', 'order'];
-const NUMBERED = /^signer_?(\d{1,2})_(.+)$/;
-/** All valid column names. */
-const COLUMN_NAMES: readonly string[] = [
-  ...SIGNER_FIELDS,
-  ...SIGNER_FIELDS.map((name) => `signer1_${name}`),
-  ...Object.keys(PLAIN),
-];
-/** Common headers in lists of people. Others, such as `title`, mean different things in different lists. */
-const ALIASES: Readonly<Record<string, string>> = {
-  mail: 'email',
-  e_mail: 'email',
-  email_address: 'email',
-  e_mail_address: 'email',
-  mail_address: 'email',
-  full_name: 'name',
-  display_name: 'name',
-};
 /** Prefix of the columns that `bulk export --into` writes. A corrected file may still have them. */
 export const RESULT_PREFIX = 'esign_';
+/** The number of headers that are shown. */
+const MAX_HEADERS = 20;
+
+/** The columns of a header line and its problems. Without columns, the rows can't be read. */
+export interface Header {
+  columns: SheetColumn[];
+  problems: TableFinding[];
+  /** True if no column is one of email addresses. */
+  lacksAddress?: boolean;
+}
 
 /**
  * Returns the columns of a header line and its problems. A column that is probably mistyped is a problem, and still used, so that
  * its cells are checked in the same round. Other unknown columns are not used.
  */
-export function readHeader(
-  cells: readonly string[],
-  line: number,
-): { columns: SheetColumn[]; problems: TableFinding[] } {
-  if (cells.some((cell) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())))
+export function readHeader(cells: readonly string[], line: number): Header {
+  if (cells.some(isAddress))
     return {
       columns: [],
       problems: [{ line, column: '', text: 'the first line looks like data; add a header line: email,name' }],
@@ -57,52 +41,102 @@ export function readHeader(
   const read = cells.map((cell, index): SheetColumn => {
     const column = known[index];
     if (column !== undefined) return column;
-    const name = cell.trim();
-    const suggestion = intendedName(name);
-    const path = columnOf(suggestion ?? '')?.path ?? [];
-    if (suggestion === undefined || paths.has(path.join('.'))) return { name, path: [] };
-    problems.push({ line, column: name, text: `unknown column; did you mean ${suggestion}?` });
-    return { name, path };
+    const suggestion = intendedName(cell.trim());
+    const path = pathOf(suggestion ?? '') ?? [];
+    const unknown = unknownColumn(cell);
+    if (suggestion === undefined || paths.has(path.join('.'))) return unknown;
+    problems.push({ line, column: unknown.name, text: `unknown column; did you mean ${suggestion}?` });
+    return { ...unknown, path };
   });
-  const columns = withoutRepeated(read, line, problems);
-  if (columns.some(({ path }) => path[0] === 'signers' && path[2] === 'email')) return { columns, problems };
-  const text = 'the header has no email (or signer1_email) column; the first line names the columns';
-  return { columns: [], problems: [...problems, { line, column: '', text }] };
+  const columns = withNames(withoutRepeated(read, line, problems));
+  const hasAddress = columns.some(({ path }) => path[0] === 'signers' && path[2] === 'email');
+  return { columns: hasAddress ? columns : [], problems, lacksAddress: !hasAddress };
+}
+
+/** Returns the problem of a header without a column of addresses. `row` is the first row below it. */
+export function missingAddress(
+  header: readonly string[],
+  line: number,
+  row: readonly string[],
+): TableFinding {
+  const names = header.map((cell) => cell.trim());
+  const named = names.filter((name) => name !== '');
+  const left = named.length - MAX_HEADERS;
+  const all = [...named.slice(0, MAX_HEADERS), ...(left > 0 ? [`${left} more`] : [])].join(', ');
+  const found = names[row.findIndex(isAddress)];
+  const fix =
+    found === undefined || found === ''
+      ? 'name one email (or signer1_email)'
+      : `rename ${found}, which contains email addresses, to email`;
+  return { line, column: '', text: `no column is named email; ${fix}. The columns are ${all}` };
+}
+
+function isAddress(cell: string): boolean {
+  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim());
 }
 
 /** Returns the columns that have a name, but are not used. */
 export function unusedColumns(columns: readonly SheetColumn[]): string[] {
-  return columns.flatMap(({ name, path }) => (path.length > 0 || columnOf(name) !== undefined ? [] : [name]));
+  return columns.flatMap(({ name, path, isInText }) =>
+    path.length > 0 || isInText || columnOf(name) !== undefined ? [] : [name],
+  );
 }
 
-/** Returns the column with that name, or undefined if absent. */
+/** Returns the column with that name, or undefined if it is unknown. */
 export function columnOf(cell: string): SheetColumn | undefined {
-  const name = cell.trim();
+  const unknown = unknownColumn(cell);
+  const { name, word } = unknown;
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
-  if (meta) return { name, path: ['metadata', meta] };
-  const word = comparableName(cell);
-  if (word === '' || word.startsWith(RESULT_PREFIX)) return { name, path: [] };
-  const plain = ownValue(PLAIN, word);
-  if (plain !== undefined) return { name, path: [plain] };
-  const [, number = '1', part = word] = NUMBERED.exec(word) ?? [];
-  const field = ownValue(ALIASES, part) ?? part;
-  if (Number(number) === 0 || !SIGNER_FIELDS.includes(field)) return undefined;
-  return { name, path: ['signers', String(Number(number) - 1), field] };
+  if (meta) return { ...unknown, path: ['metadata', meta] };
+  if (word === '' || isIgnored(word)) return unknown;
+  const path = pathOf(name);
+  return path === undefined ? undefined : { ...unknown, path };
 }
 
-/** Returns a column name in the form used for comparison. */
-export function comparableName(cell: string): string {
-  return cell
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, '_');
+function unknownColumn(cell: string): SheetColumn {
+  return { name: cell.trim(), word: comparableName(cell), path: [] };
+}
+
+function isIgnored(word: string): boolean {
+  return word.startsWith(RESULT_PREFIX);
+}
+
+/**
+ * Returns the columns of the header of a file that was sent before. Columns whose path is not in `sent` count as unknown, since they
+ * may be added or changed later; without `sent`, all columns count.
+ */
+export function looseColumns(cells: readonly string[], sent?: readonly string[]): SheetColumn[] {
+  const own = cells.map((cell) => columnOf(cell) ?? unknownColumn(cell));
+  const wasSent = ({ path }: SheetColumn) => sent === undefined || sent.includes(path.join('.'));
+  // A first name that was added later doesn't make `Name` a last name.
+  return withNames(own).map((column, index) => {
+    const before = own[index] ?? column;
+    return [column, before].find(wasSent) ?? { ...before, path: [] };
+  });
 }
 
 /** Returns the column that a name is probably a typo of, if any. */
 function intendedName(name: string): string | undefined {
-  const number = /^signer_?(\d+)/i.exec(name)?.[1] ?? '1';
-  const known = COLUMN_NAMES.map((one) => one.replace('signer1_', `signer${number}_`));
-  return known.find((one) => isTypo(comparableName(name), one));
+  const word = compactName(name);
+  return knownHeaders(name).find((one) => isTypo(word, compactName(one)));
+}
+
+/**
+ * Resolves columns for the parts of a name. Next to a first name only, `Name` (and `Nom`) is the last name, and `Nombre` next to a
+ * last name is the first name. Next to both, it is the whole name, and the parts are not needed.
+ */
+function withNames(columns: readonly SheetColumn[]): SheetColumn[] {
+  const has = (number: string, part: string) =>
+    columns.some(({ path }) => path.join('.') === `signers.${number}.${part}`);
+  return columns.map((column) => {
+    const [top, number = '', field = ''] = column.path;
+    if (top !== 'signers') return column;
+    const [first, last] = [has(number, 'firstName'), has(number, 'lastName')];
+    if (field === 'name' && first !== last)
+      return { ...column, path: ['signers', number, first ? 'lastName' : 'firstName'] };
+    const isWhole = first && last && has(number, 'name');
+    return isWhole && NAME_PARTS.includes(field) ? { ...column, path: [] } : column;
+  });
 }
 
 /** Keeps the first of several columns with the same meaning. */
@@ -112,10 +146,11 @@ function withoutRepeated(
   problems: TableFinding[],
 ): SheetColumn[] {
   const seen = new Map<string, string>();
-  return columns.map(({ name, path }) => {
+  return columns.map((column) => {
+    const { name, path } = column;
     const earlier = seen.get(path.join('.'));
     if (path.length === 0 || earlier === undefined) seen.set(path.join('.'), name);
     else problems.push({ line, column: name, text: `this is the same column as ${earlier}; keep one` });
-    return { name, path: earlier === undefined ? path : [] };
+    return { ...column, path: earlier === undefined ? path : [] };
   });
 }

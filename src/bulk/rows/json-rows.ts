@@ -1,5 +1,6 @@
 import { messageOf } from '../../kernel/errors.ts';
-import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
+import { isRecord, valueAt } from '../../kernel/json.ts';
+import { exactNumbersIn, parseExactJson } from '../../kernel/text/exact-json.ts';
 import type { TableFinding } from '../../tables/record.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
@@ -15,7 +16,7 @@ export async function* jsonRows(
     if (content.trim() === '') continue;
     let value: unknown;
     try {
-      value = parseJson(content);
+      value = parseExactJson(content);
     } catch (error) {
       report({
         line,
@@ -24,8 +25,21 @@ export async function* jsonRows(
       });
       continue;
     }
+    const [large] = exactNumbersIn(value);
+    if (large !== undefined) {
+      const { path: column, text: number } = large;
+      report({ line, column, text: `the number ${number} can't be kept exactly; write it in quotes` });
+      continue;
+    }
     const row = withoutResults(value);
-    yield { line, value: row, label: (path) => path, cell: (path) => cellAt(row, path) };
+    yield {
+      line,
+      value: row,
+      label: (path) => path,
+      cell: (path) => cellAt(row, path),
+      columns: [],
+      cells: [],
+    };
   }
 }
 

@@ -1,7 +1,9 @@
 import { isRecord, valueAt } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { columnOf, comparableName, SIGNER_FIELDS } from './columns.ts';
+import { columnOf, type SheetColumn } from './columns.ts';
+import { comparableName } from './headers.ts';
 import type { RawRow } from './raw-row.ts';
+import { SIGNER_FIELDS } from './signer-fields.ts';
 
 /** A doubled brace, a placeholder, or a brace that is never closed. */
 const BRACES = /\{\{|\}\}|\{([^{}]*)\}|\{/g;
@@ -38,6 +40,8 @@ function textFor(name: string, row: RawRow, addProblem: (text: string) => void):
     );
     return '';
   }
+  const column = columnNamed(name, row);
+  if (column !== undefined) column.isInText = true;
   const value = cellNamed(name, row);
   if (value === undefined) addProblem(unknownName(name, row));
   else if (typeof value === 'object' && value !== null) addProblem(`{${name}} is not text`);
@@ -57,16 +61,27 @@ function isAmbiguous(name: string, row: RawRow): boolean {
   );
 }
 
+/** Returns the value for a placeholder: a cell by its header as written, by its meaning, or by a similar header. */
 function cellNamed(name: string, row: RawRow): unknown {
   const { path = ['metadata', name] } = columnOf(name) ?? {};
-  const [top = ''] = path;
-  if (top === '' || EXCLUDED.includes(top)) return undefined;
-  return row.cell(path);
+  if (EXCLUDED.includes(path[0] ?? '')) return undefined;
+  const column = columnNamed(name, row);
+  const own = column && (row.cells[row.columns.indexOf(column)]?.trim() ?? '');
+  if (column?.name === name) return own;
+  return row.cell(path) ?? own;
+}
+
+/** Returns the column with that header, in any case and with any spaces. */
+function columnNamed(name: string, { columns }: RawRow): SheetColumn | undefined {
+  const word = comparableName(name);
+  if (word === '') return undefined;
+  return columns.find((column) => column.name === name) ?? columns.find((column) => column.word === word);
 }
 
 function unknownName(name: string, row: RawRow): string {
   const metadata = valueAt(row.value, 'metadata');
-  const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])].filter(
+  const columns = row.columns.map((column) => column.name);
+  const names = [...columns, ...SIGNER_FIELDS, ...(isRecord(metadata) ? Object.keys(metadata) : [])].filter(
     (one) => cellNamed(one, row) !== undefined,
   );
   const suggestion = nearest(name, names);

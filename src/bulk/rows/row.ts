@@ -7,9 +7,9 @@ import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { requestIdProblem } from '../../once/identity.ts';
-import { SIGNER_FIELDS } from './columns.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
+import { SIGNER_FIELDS } from './signer-fields.ts';
 
 /** A valid row. */
 export interface BulkRow {

@@ -29,7 +29,11 @@ export function suspiciousCells(
   });
 }
 
+/** How programs write an empty cell, such as pandas, Python, and SQL. */
+const EMPTY_VALUE = /^(?:(?:nan|none|null|nil|undefined|<na>|nat)(?:\s+|$))+$/i;
+
 function problemOf(cell: string): string | undefined {
+  if (EMPTY_VALUE.test(cell)) return `"${cell}" looks like an empty value of another program`;
   if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is a spreadsheet error value`;
   if (FORMULA.test(cell)) return `"${cell.slice(0, 60)}" looks like a formula`;
   if (SHORTENED_NUMBER.test(cell)) return `"${cell}" looks like a number shortened by a spreadsheet`;

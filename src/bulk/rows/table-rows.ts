@@ -1,7 +1,8 @@
 import { counted } from '../../kernel/duration.ts';
 import { DELIMITERS } from '../../tables/csv-records.ts';
 import type { TableFinding, TableRecord } from '../../tables/record.ts';
-import { columnOf, readHeader, type SheetColumn } from './columns.ts';
+import { columnOf, type Header, missingAddress, readHeader, type SheetColumn } from './columns.ts';
+import { NAME_PARTS } from './headers.ts';
 import type { RawRow } from './raw-row.ts';
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
@@ -19,31 +20,30 @@ export async function* tableRows(
   },
 ): AsyncGenerator<RawRow, void, undefined> {
   const { delimiter, report } = options;
-  let columns: SheetColumn[] | undefined;
-  for await (const { cells, line } of records) {
-    if (columns === undefined) {
-      columns = goodColumns(cells, line, report);
-      options.onColumns(columns);
-    } else if (hasAllCells(cells, columns.length)) yield rawRow(columns, cells, line);
-    else report({ line, column: '', text: wrongCount(cells, columns.length, delimiter) });
+  let header: (Header & TableRecord) | undefined;
+  let firstRow: readonly string[] = [];
+  for await (const record of records) {
+    const { cells, line } = record;
+    if (header === undefined) {
+      header = { ...headerOf(record), ...record };
+      for (const problem of header.problems) report(problem);
+      options.onColumns(header.columns);
+      continue;
+    }
+    firstRow = cells;
     // Without a usable header, every row would have the same problem.
-    if (columns.length === 0) return;
+    const width = header.columns.length;
+    if (width === 0) break;
+    if (hasAllCells(cells, width)) yield rawRow(header.columns, cells, line);
+    else report({ line, column: '', text: wrongCount(cells, width, delimiter) });
   }
+  if (header?.lacksAddress) report(missingAddress(header.cells, header.line, firstRow));
 }
 
-/** Returns the columns of the header line, or none if there is a problem with it. */
-function goodColumns(
-  cells: readonly string[],
-  line: number,
-  report: (problem: TableFinding) => void,
-): SheetColumn[] {
-  if (isOneCell(cells) && columnOf(cells[0] ?? '') === undefined) {
-    report({ line, column: '', text: ALL_IN_ONE_CELL });
-    return [];
-  }
-  const { columns, problems } = readHeader(cells, line);
-  for (const problem of problems) report(problem);
-  return columns;
+function headerOf({ cells, line }: TableRecord): Header {
+  if (isOneCell(cells) && columnOf(cells[0] ?? '') === undefined)
+    return { columns: [], problems: [{ line, column: '', text: ALL_IN_ONE_CELL }] };
+  return readHeader(cells, line);
 }
 
 function hasAllCells(cells: readonly string[], columns: number): boolean {
@@ -85,7 +85,7 @@ export function rawRow(columns: readonly SheetColumn[], cells: readonly string[]
   const order = [...signers.keys()].sort((a, b) => Number(a) - Number(b));
   plain.set(
     'signers',
-    order.map((number) => signers.get(number)),
+    order.map((number) => withFullName(signers.get(number) ?? {})),
   );
   // Object.fromEntries creates own properties for any name, including __proto__.
   if (metadata.size > 0) plain.set('metadata', Object.fromEntries(metadata));
@@ -93,8 +93,38 @@ export function rawRow(columns: readonly SheetColumn[], cells: readonly string[]
     line,
     value: Object.fromEntries(plain),
     label: (path) => labelOf(path, columns, order),
-    cell: (path) => cellAt(path, columns, cells),
+    cell: (path) => cellAt(path, columns, cells) ?? fullNameAt(path, signers),
+    columns,
+    cells,
   };
+}
+
+/** Returns a signer whose name is put together from its parts, if there are any. */
+function withFullName(signer: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const parts = NAME_PARTS.flatMap((part) => (typeof signer[part] === 'string' ? [signer[part]] : []));
+  if (parts.length === 0) return { ...signer };
+  const others = Object.entries(signer).filter(([field]) => !NAME_PARTS.includes(field));
+  return { ...Object.fromEntries(others), name: fullName(parts) };
+}
+
+/** Puts parts of a name together. A part that contains the others, as many lists have it, is already the whole name. */
+function fullName(parts: readonly string[]): string {
+  const wordsOf = (name: string) => name.split(/[\s,]+/);
+  const isWhole = (name: string) => {
+    const words = wordsOf(name);
+    const others = parts.filter((part) => part !== name);
+    return others.length > 0 && others.every((part) => wordsOf(part).every((word) => words.includes(word)));
+  };
+  return parts.find(isWhole) ?? parts.join(' ');
+}
+
+/** Returns the name of a signer that is in several columns, or undefined for any other path. */
+function fullNameAt(
+  [top, number = '', field]: readonly string[],
+  signers: ReadonlyMap<string, Record<string, unknown>>,
+): unknown {
+  const signer = signers.get(number);
+  return top === 'signers' && field === 'name' && signer ? withFullName(signer).name : undefined;
 }
 
 function cellAt(
@@ -123,7 +153,9 @@ function numberOr(cell: string): number | string {
 function labelOf(path: string, columns: readonly SheetColumn[], order: readonly string[]): string {
   const [top, index = '', field = 'email'] = path.split('.');
   const target = top === 'signers' ? `signers.${order[Number(index)] ?? '0'}.${field}` : path;
-  return columns.find((column) => column.path.join('.') === target)?.name ?? headerNameOf(target);
+  const at = (wanted: string) => columns.find((column) => column.path.join('.') === wanted)?.name;
+  const parts = target.endsWith('.name') ? NAME_PARTS.map((part) => target.replace(/name$/, part)) : [];
+  return [target, ...parts].map(at).find((name) => name !== undefined) ?? headerNameOf(target);
 }
 
 function headerNameOf(path: string): string {

@@ -2,6 +2,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
 import { lastReminderReader, successorOf } from '../../envelopes/commands/get-view.ts';
 import { envelopeList, noMatchesText } from '../../envelopes/commands/list-table.ts';
@@ -43,10 +44,11 @@ export default class Find extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(Find);
+    const format = { ...flags, table: outputTable(flags, terminal) };
     const given = { ...flags, search: searchText(argv.join(' ')) };
     const selection = await selectionOf(given, context);
     // On a terminal, the envelopes are described in sentences.
-    const isDescribed = isTableOutput(flags, terminal);
+    const isDescribed = isTableOutput(format, terminal);
     const fitsScreen = isDescribed && flags.limit === undefined && !flags.all;
     const { cached, refresh } = flags;
     const limit = fitsScreen ? MAX_DESCRIBED : limited.maxItems(flags);
@@ -63,7 +65,7 @@ export default class Find extends EsignCommand {
       shown = await printFound(found, { selection, isOnly, fitsScreen, cached }, context);
     } else {
       const { empty: _, ...view } = envelopeList(() => context.session.now(), { selection, flags: given });
-      await writeList(envelopes, view, flags, terminal.hidingSecrets());
+      await writeList(envelopes, view, format, terminal.hidingSecrets());
     }
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.

@@ -3,16 +3,17 @@ import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { chunksOf, openInput, readInput } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
+import { toUtf8 } from '../../kernel/text/utf8.ts';
 import { isInterrupted } from '../interrupt.ts';
 
 /**
  * Reads a text file that the user named, without a byte order mark. `-` is stdin.
- * @throws UsageError also if it is not UTF-8, because its letters would be read as different ones.
+ * @throws UsageError also if it is neither UTF-8 nor UTF-16, because its letters would be read as different ones.
  */
 export async function readText(path: string, what: string): Promise<string> {
   const bytes = await readBytes(path, what);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(toUtf8(bytes));
   } catch (error) {
     throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not UTF-8 text.`, {
       cause: error,

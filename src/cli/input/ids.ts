@@ -1,6 +1,9 @@
+import type { Readable } from 'node:stream';
 import { UsageError } from '../../kernel/errors.ts';
-import { takeStdin } from '../../kernel/files/user-file.ts';
+import { readInput, takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
+import { toUtf8 } from '../../kernel/text/utf8.ts';
+import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
 /** Signers by ID or address, by envelope ID. */
@@ -34,7 +37,7 @@ export async function readIds(
   words: readonly string[],
   what: IdKind,
   terminal: Pick<CommandTerminal, 'notice'>,
-  stdin?: NodeJS.ReadableStream,
+  stdin?: Readable,
 ): Promise<Ids> {
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
@@ -67,11 +70,11 @@ function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerm
 async function readEnvelopeLines(
   ids: string[],
   signers: Map<string, string[]>,
-  input?: NodeJS.ReadableStream,
+  input?: Readable,
 ): Promise<void> {
   const alone = new Set(ids);
-  for await (const line of await linesOf('envelope ID', input)) {
-    const [id = '', signer] = firstColumn(line).split(/ +/);
+  for (const line of await linesOf('envelope ID', input)) {
+    const [id = '', signer] = wordsOf(line);
     if (id === '') continue;
     ids.push(id);
     if (signer === undefined) alone.add(id);
@@ -80,13 +83,25 @@ async function readEnvelopeLines(
   for (const id of alone) signers.delete(id);
 }
 
-async function linesOf(what: IdKind, input: NodeJS.ReadableStream = takeStdin(`${what}s`)) {
-  const { createInterface } = await import('node:readline');
-  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+/** Returns an ID and the signer after it. In a line of a list, which has more columns or a status, only the first column counts. */
+function wordsOf(line: string): string[] {
+  const [, second = '', ...more] = line.split('\t');
+  const isList = more.length > 0 || ENVELOPE_STATUSES.some((status) => status === second.trim());
+  return (isList ? firstColumn(line) : line).trim().split(/[ \t]+/);
 }
 
-async function readLines(ids: string[], what: IdKind, input?: NodeJS.ReadableStream): Promise<void> {
-  for await (const line of await linesOf(what, input)) {
+/** @throws UsageError for JSON, whose lines would be taken for IDs. */
+async function linesOf(what: IdKind, input: Readable = takeStdin(`${what}s`)): Promise<string[]> {
+  const text = toUtf8(await readInput(input, `The list of ${what}s`)).toString('utf8');
+  if (what !== 'storage key' && /^\s*[{[]/.test(text))
+    throw new UsageError(`stdin contains JSON instead of ${what}s. Nothing was done.`, {
+      hint: 'Print only IDs with -q, such as `esign envelopes list -q`.',
+    });
+  return text.split(/\r\n|\r|\n/);
+}
+
+async function readLines(ids: string[], what: IdKind, input?: Readable): Promise<void> {
+  for (const line of await linesOf(what, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }

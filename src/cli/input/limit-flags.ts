@@ -8,6 +8,7 @@ export interface LimitFlags {
   limit?: number | undefined;
   all: boolean;
   quiet?: boolean | undefined;
+  output?: string | undefined;
 }
 
 /** Applies --limit and --all. */
@@ -28,9 +29,13 @@ export const limited = {
       : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
   },
 
-  /** Returns the maximum number of items, or undefined for all. IDs are for another command, which needs all of them. */
-  maxItems({ limit, all, quiet }: LimitFlags): number | undefined {
-    return all || (quiet && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
+  /**
+   * Returns the maximum number of items, or undefined for all. IDs are for another command, which needs all of them, and so does a
+   * file, in which nobody sees that some are missing.
+   */
+  maxItems({ limit, all, quiet, output }: LimitFlags): number | undefined {
+    const isWhole = quiet === true || output !== undefined;
+    return all || (isWhole && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
   },
 
   notice(flags: LimitFlags, context: Context, total: number | undefined, shown = LIST_LIMIT): void {

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { parseLine, readManifest, staysInside } from './manifest.ts';
+import { isForeign } from '../../kernel/files/ownership.ts';
+import { MANIFEST_NAME, parseLine, readManifest, staysInside } from './manifest.ts';
 
 /** A line of a hash list: the file that it names, or a problem. */
 export type ListLine =
@@ -17,15 +18,24 @@ export interface ExpectedHash {
   dir: string;
 }
 
+const NO_LIST: HashList = { lines: [], byPath: new Map() };
+
 /** The hash lists in every folder between a file and the root, each read once. */
 export class HashLists {
   readonly #lists = new Map<string, Promise<HashList>>();
+  readonly #folders: readonly string[];
+
+  /** @param folders the folders to verify. Above them, lists of other users are ignored. */
+  constructor(folders: readonly string[]) {
+    this.#folders = folders.map((folder) => resolve(folder));
+  }
 
   /** Returns the list of a folder; it is empty if the folder has none. @throws UsageError if it can't be read */
   of(dir: string): Promise<HashList> {
     let list = this.#lists.get(dir);
     if (list === undefined) {
-      list = readList(dir);
+      const isBelow = folderAndParents(dir).some((folder) => this.#folders.includes(folder));
+      list = isBelow || !isForeign(join(dir, MANIFEST_NAME)) ? readList(dir) : Promise.resolve(NO_LIST);
       list.catch(() => undefined);
       this.#lists.set(dir, list);
     }
@@ -49,20 +59,21 @@ export function folderAndParents(folder: string): string[] {
 }
 
 async function readList(dir: string): Promise<HashList> {
-  const lines = (await readManifest(dir))
-    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
-    .map((line) => lineOf(dir, line));
+  const lines = (await readManifest(dir)).flatMap((line, index) =>
+    line.trim() === '' || line.startsWith('#') ? [] : [lineOf(dir, line, index + 1)],
+  );
   const byPath = new Map<string, string[]>();
   for (const { file, sha256 } of lines)
     if (file !== undefined) byPath.set(file, [...(byPath.get(file) ?? []), sha256]);
   return { lines, byPath };
 }
 
-function lineOf(dir: string, line: string): ListLine {
+/** Reads a line. A problem names it by its number: its text may be a secret if the file isn't a list. */
+function lineOf(dir: string, line: string, number: number): ListLine {
   const entry = parseLine(line);
-  if (entry === undefined) return { problem: `Invalid line: ${Buffer.from(line, 'latin1').toString()}` };
+  if (entry === undefined) return { problem: `line ${number} is invalid.` };
   const { name, sha256 } = entry;
   return staysInside(name)
     ? { file: join(dir, name), sha256 }
-    : { problem: `${name} is outside the folder.` };
+    : { problem: `line ${number} names a file outside the folder.` };
 }

@@ -1,8 +1,10 @@
+import { lstatSync } from 'node:fs';
 import { isAbsolute, join, posix, relative, sep } from 'node:path';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
-import { readRegularBytes } from '../../kernel/files/regular-file.ts';
+import { readOwnBytes, tooLargeError } from '../../kernel/files/ownership.ts';
+import { toUtf8 } from '../../kernel/text/utf8.ts';
 
 /** The list of all files and their hashes, in the format of `sha256sum`. */
 export const MANIFEST_NAME = 'SHA256SUMS';
@@ -21,10 +23,13 @@ export function manifestName(dir: string, path: string): string {
 
 /** A line as `sha256sum` writes it. */
 const LINE = /^([0-9a-fA-F]{64}) [ *](.+)$/s;
+/** A line as `sha256sum --tag`, `shasum --tag`, and `openssl dgst` write it. */
+const TAGGED_LINE = /^SHA(?:2-)?256 ?\((.+)\) ?= ([0-9a-fA-F]{64})$/s;
 
 /** Parses a line returned by `readManifest`. Returns undefined for a comment or anything else that isn't an entry. */
 export function parseLine(line: string): ManifestEntry | undefined {
-  const [, sha256, name] = LINE.exec(line) ?? [];
+  const [, taggedName, taggedHash] = TAGGED_LINE.exec(line) ?? [];
+  const [, sha256 = taggedHash, name = taggedName] = LINE.exec(line) ?? [];
   if (sha256 === undefined || name === undefined) return undefined;
   return { sha256: sha256.toLowerCase(), name: Buffer.from(name, 'latin1').toString('utf8') };
 }
@@ -33,10 +38,14 @@ function formatLine(sha256: string, name: string): string {
   return Buffer.from(`${sha256}  ${name}`).toString('latin1');
 }
 
+/** The largest list, with room for 400,000 files with long names. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_LIST_LINES = 1_000_000;
+
 /**
  * Returns the lines of a folder's list, decoded as Latin-1 because a name can contain any bytes. Returns an empty array if there is no
  * list.
- * @throws UsageError if it can't be read.
+ * @throws UsageError if it can't be read, or if somebody else may have put it there: it is a link, or belongs to another user.
  */
 export async function readManifest(dir: string): Promise<string[]> {
   try {
@@ -50,8 +59,12 @@ export async function readManifest(dir: string): Promise<string[]> {
 }
 
 async function linesIn(dir: string): Promise<string[]> {
-  const text = (await readRegularBytes(join(dir, MANIFEST_NAME)))?.toString('latin1') ?? '';
-  return text.split(/\r?\n/).filter((line) => line !== '');
+  const bytes = await readOwnBytes(join(dir, MANIFEST_NAME), MAX_LIST_BYTES);
+  const text = bytes === undefined ? '' : toUtf8(bytes).toString('latin1');
+  const lines = text.split('\n', MAX_LIST_LINES + 1);
+  if (lines.length > MAX_LIST_LINES) throw tooLargeError();
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => line.replace(/\r$/, ''));
 }
 
 /**
@@ -72,7 +85,10 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   });
   const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, sha256] of added) lines.push(formatLine(sha256, name));
-  await writeFileAtomic(join(dir, MANIFEST_NAME), Buffer.from(`${lines.join('\n')}\n`, 'latin1'), 0o644);
+  const path = join(dir, MANIFEST_NAME);
+  // A list that others couldn't read stays private.
+  const mode = (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+  await writeFileAtomic(path, Buffer.from(`${lines.join('\n')}\n`, 'latin1'), mode);
 }
 
 /** Returns true if a name in the list stays inside the list's folder. */

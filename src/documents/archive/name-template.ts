@@ -1,5 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { valueText } from '../../kernel/text/exact-json.ts';
 import { safeFileName } from './file-names.ts';
 
 /** The values for the fields of a template, for a document of an envelope or for a bare storage key. */
@@ -100,7 +101,7 @@ function formatDate(value: string, format: string): string {
 export function valuesOfEnvelope(envelope: Envelope, what: string, key: string | undefined): NameValues {
   const metadata = Object.entries(envelope.metadata ?? {}).map(([name, value]): [string, string] => [
     `metadata.${name}`,
-    typeof value === 'string' ? value : JSON.stringify(value),
+    valueText(value),
   ]);
   const fields = [...TEXTS, ...DATES].map((name): [string, NameValues[string]] => [name, envelope[name]]);
   return { ...Object.fromEntries([...metadata, ...fields]), envelopeId: envelope.id, what, key };

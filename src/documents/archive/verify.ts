@@ -6,7 +6,7 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { refuseLinks } from '../../kernel/files/folder.ts';
 import { openRegular, sha256Of } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { checkSeal } from '../seal/check-seal.ts';
+import { type CheckedSeal, checkSeal } from '../seal/check-seal.ts';
 import { expectsSeals, type JudgedSeal, judgeSeal, type SealRule } from '../seal/judge.ts';
 import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
@@ -46,7 +46,7 @@ export async function* verifyDocuments(
   places: readonly string[],
   options: ArchiveVerifyOptions,
 ): AsyncGenerator<VerifiedFile, void, undefined> {
-  const lists = new HashLists();
+  const lists = new HashLists(places);
   const candidates: ArchiveFile[] = [];
   for (const place of places)
     for (const candidate of await candidatesAt(place, lists)) candidates.push(candidate);
@@ -77,13 +77,15 @@ async function verifyOne(
     const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
-    const { seal, problem } = judgeSeal(await checkSeal(opened, options.signal), options.known, rule);
-    const unsaved = await saveSealedPart(opened, seal, candidate, options);
+    const checked = await checkSeal(opened, options.signal);
+    const saved = await saveSealedPart(opened, checked, candidate, options);
+    const known: TrustedSigners = { ...options.known, acceptsExtended: saved === true ? 'all' : undefined };
+    const { seal, problem } = judgeSeal(checked, known, rule);
     const other = expected.find((one) => one.sha256 !== sha256);
     const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
     const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
     const list = listResult(expected, changed !== undefined);
-    return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, unsaved]) };
+    return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, saved === true ? null : saved]) };
   } catch (error) {
     options.signal?.throwIfAborted();
     const reason =
@@ -100,22 +102,22 @@ function listResult(expected: readonly ExpectedHash[], isChanged: boolean): Veri
 }
 
 /**
- * Saves what was sealed, under the path that the file has in the verified folder. Returns the error, which says nothing about the file
- * itself.
+ * Saves what was sealed, under the path that the file has in the verified folder. Returns true if it was saved, and null if there is
+ * nothing to save. An error says nothing about the file itself.
  */
 async function saveSealedPart(
   opened: number,
-  seal: JudgedSeal | null,
+  checked: CheckedSeal | null,
   { name, isNamed }: ArchiveFile,
   { sealedPartDir: dir }: ArchiveVerifyOptions,
-): Promise<EsignError | undefined> {
-  if (dir === undefined || !hasSealedPart(seal)) return undefined;
+): Promise<true | EsignError | null> {
+  if (dir === undefined || !hasSealedPart(checked?.seal)) return null;
   const isBelow = !isNamed && staysInside(name);
   const path = sealedPartPath(join(dir, isBelow ? name : basename(name)));
   try {
     refuseLinks(dir, path);
-    await writeSealedPart(opened, seal?.sealedBytes ?? 0, path);
-    return undefined;
+    await writeSealedPart(opened, checked?.seal.sealedBytes ?? 0, path);
+    return true;
   } catch (error) {
     return localError(error, path);
   }

@@ -5,7 +5,6 @@ import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
-import { reasonOfProvider } from './credentials.ts';
 import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
@@ -53,11 +52,8 @@ export async function openBucket(
   const sdk = await import('./s3-sdk.ts');
   const { client, endpoint } = await connect(sdk, settings, timeoutMs);
   const sender = createSender(sdk, { client, bucket: name, timeoutMs, maxAttempts, trace });
-  const failure = async (error: unknown, key: string, action: string, signal?: AbortSignal) => {
-    if (signal?.aborted) return abortReason(signal);
-    const provider = await reasonOfProvider(sdk, error);
-    return storageError(error, { bucket: name, endpoint, key, action, provider });
-  };
+  const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
+    signal?.aborted ? abortReason(signal) : storageError(error, { bucket: name, endpoint, key, action });
   return {
     name,
     async open(key, request = {}) {
@@ -73,7 +69,7 @@ export async function openBucket(
         if (status === 412 || status === 416) return undefined;
         return { ...factsOf(headers), body: bytesOf(body, timeoutMs), cancel: () => void body.destroy() };
       } catch (error) {
-        throw await failure(error, key, 'fetch', signal);
+        throw failure(error, key, 'fetch', signal);
       }
     },
     async head(key, signal) {
@@ -83,7 +79,7 @@ export async function openBucket(
         body.destroy();
         ({ facts } = factsOf(headers));
       } catch (error) {
-        throw await failure(error, key, 'read the metadata of', signal);
+        throw failure(error, key, 'read the metadata of', signal);
       }
       if (facts.etag !== undefined) return facts;
       throw notS3Error(`Can't read the metadata of ${key}: the response has no ETag.`);
@@ -92,7 +88,7 @@ export async function openBucket(
       try {
         return await sender.sign(key, seconds);
       } catch (error) {
-        throw await failure(error, key, 'link to');
+        throw failure(error, key, 'link to');
       }
     },
     close: () => sender.close(),

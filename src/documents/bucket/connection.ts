@@ -2,9 +2,9 @@ import { Agent, type RequestOptions } from 'node:https';
 import { Duplex } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { messageOf } from '../../kernel/errors.ts';
+import { isRecord } from '../../kernel/json.ts';
 import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
-
-import { refuseBrokenVariables } from './credentials.ts';
+import { type AskedServices, awsCredentials, refuseBrokenVariables } from './credentials.ts';
 
 /** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
 export interface BucketSettings {
@@ -24,21 +24,38 @@ const CONNECT_MS = 10_000;
  * only those that get credentials. Returns the endpoint, too, if it isn't that of AWS.
  */
 export async function connect(
-  sdk: { S3Client: typeof S3Client },
+  sdk: typeof import('./s3-sdk.ts'),
   settings: BucketSettings,
   timeoutMs: number,
 ): Promise<{ client: S3Client; endpoint: string | undefined }> {
+  unsetEmptyVariables();
   refuseBrokenVariables(settings);
   // The SDK uses the profile's endpoint_url only if the profile is set through the environment, not through the client option.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const config = clientConfig(settings, timeoutMs);
+  const asked: AskedServices = { handler: undefined, host: undefined };
+  config.credentials ??= awsCredentials(sdk, asked, timeoutMs);
   const client = new sdk.S3Client(config);
+  const { requestHandler } = client.config;
+  asked.handler = requestHandler;
+  const handle = requestHandler.handle.bind(requestHandler);
+  // Only services that issue credentials are asked through the SDK; requests to the bucket are sent by esign.
+  requestHandler.handle = (request: unknown, options) => {
+    if (isRecord(request) && typeof request.hostname === 'string') asked.host = request.hostname;
+    return handle(request, options);
+  };
   if (settings.endpoint !== undefined) return { client, endpoint: settings.endpoint };
   // An endpoint from the AWS configuration (endpoint_url, AWS_ENDPOINT_URL_S3) also needs path-style addresses.
   const endpoint = await client.config.serviceConfiguredEndpoint?.().catch(() => undefined);
   if (endpoint === undefined || settings.pathStyle !== undefined) return { client, endpoint };
-  return { client: new sdk.S3Client({ ...config, forcePathStyle: true }), endpoint };
+  return { client: new sdk.S3Client({ ...config, requestHandler, forcePathStyle: true }), endpoint };
+}
+
+/** Removes empty variables, which the SDK would use: an empty region hides the one of the configuration. */
+function unsetEmptyVariables(): void {
+  for (const [name, value] of Object.entries(process.env))
+    if (name.startsWith('AWS_') && value === '') delete process.env[name];
 }
 
 function clientConfig(settings: BucketSettings, timeoutMs: number): S3ClientConfig {

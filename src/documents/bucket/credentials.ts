@@ -1,17 +1,20 @@
-import { messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { systemClock } from '../../kernel/clock.ts';
+import { messageOf, StorageError } from '../../kernel/errors.ts';
+import { containerUrl, credentialError, missingProfileError } from './credential-error.ts';
+import { runCredentialProcess } from './credential-process.ts';
 
-/** Why the bucket can't be read, and the fix. */
-export interface BucketProblem {
-  code: StorageErrorCode;
-  why: string;
-  hint: string;
-}
-
-export const EXPIRED: BucketProblem = {
-  code: 'STORAGE_CREDENTIALS',
-  why: 'the credentials have expired',
-  hint: 'Get new ones, for example with `aws sso login`.',
-};
+type Sdk = Pick<
+  typeof import('./s3-sdk.ts'),
+  | 'defaultProvider'
+  | 'externalDataInterceptor'
+  | 'fromHttp'
+  | 'fromIni'
+  | 'loadSsoSessionData'
+  | 'parseKnownFiles'
+>;
+type CredentialProvider = Extract<NonNullable<S3ClientConfig['credentials']>, (...args: never[]) => unknown>;
+type Caller = Parameters<CredentialProvider>[0];
 
 const KEYS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 const NAMES = ['AWS_PROFILE', 'AWS_REGION', 'AWS_DEFAULT_REGION'];
@@ -30,45 +33,70 @@ export function refuseBrokenVariables({ accessKeyId }: { accessKeyId?: string | 
   );
 }
 
-/**
- * Returns why the AWS profile in use has no credentials. The default chain hides the reason, so its provider is asked directly.
- * Undefined for another error, or without a profile.
- */
-export async function reasonOfProvider(
-  { fromIni }: Pick<typeof import('./s3-sdk.ts'), 'fromIni'>,
-  error: unknown,
-): Promise<string | undefined> {
-  const profile = process.env.AWS_PROFILE;
-  if (!profile || !(error instanceof Error) || error.name !== 'CredentialsProviderError') return undefined;
-  return fromIni({ profile })().then(() => undefined, messageOf);
+/** How long a failure is remembered. A command for many documents asks only once, and a listener asks again later. */
+const FAILURE_MS = 60_000;
+
+/** How the SDK asks services for credentials. */
+export interface AskedServices {
+  /** Sends the requests, if needed through a proxy. */
+  handler: S3Client['config']['requestHandler'] | undefined;
+  /** The host of the last request. */
+  host: string | undefined;
 }
 
-const LONGEST_OUTPUT = 200;
-
-/** Returns the cause of missing credentials by the message of their provider. */
-export function missingCredentialsCause(message: string): BucketProblem {
-  const profile = process.env.AWS_PROFILE;
-  const code = 'STORAGE_CREDENTIALS';
-  if (!profile && !/expired|aws sso login|refresh/i.test(message))
-    return {
-      code,
-      why: 'no credentials were found',
-      hint: 'Set AWS_PROFILE, or `esign profiles edit NAME --access-key-id ID`.',
-    };
-  const hint = 'To see the reason, run the command of credential_process in ~/.aws/config.';
-  // The command itself may contain a secret.
-  const [, output] = /^Command failed: [^\n]*\n(.*)$/s.exec(message) ?? [];
-  if (output !== undefined) {
-    const said = output.trim().replaceAll(/\s+/g, ' ').slice(0, LONGEST_OUTPUT);
-    const why = `credential_process of the AWS profile ${profile ?? ''} failed`;
-    return { code, why: said === '' ? why : `${why} (${said})`, hint };
-  }
-  const process_ = /credential_process .*(?=\.$)/.exec(message)?.[0];
-  if (process_ !== undefined) return { code, why: `${process_} for the AWS profile ${profile ?? ''}`, hint };
-  if (/expired|aws sso login|refresh/i.test(message)) return EXPIRED;
-  return {
-    code,
-    why: `the AWS profile ${profile ?? ''} has no credentials`,
-    hint: 'Check that the profile exists in ~/.aws: `aws configure list-profiles`. Or run `aws sso login`.',
+/**
+ * Returns the provider of AWS credentials. Every failure becomes a StorageError that names the source that was asked, the AWS profile, and
+ * the source's answer.
+ * @param timeoutMs how long credential_process may take
+ */
+export function awsCredentials(sdk: Sdk, asked: AskedServices, timeoutMs: number): CredentialProvider {
+  // The SDK runs the command of a profile with this function.
+  const exec = (command: string, done: (error: Error | null, output?: { stdout: string }) => void) => {
+    const onError = (error: unknown) => done(error instanceof Error ? error : new Error(messageOf(error)));
+    runCredentialProcess(command, timeoutMs).then((stdout) => done(null, { stdout }), onError);
   };
+  sdk.externalDataInterceptor.interceptToken('exec', exec);
+  let failure: { error: StorageError; until: number } | undefined;
+  return async (caller) => {
+    if (failure !== undefined && systemClock.now() < failure.until) throw failure.error;
+    try {
+      return await ask(sdk, asked, caller);
+    } catch (error) {
+      const [profiles, ssoSessions] = await Promise.all([sdk.parseKnownFiles({}), sdk.loadSsoSessionData()]);
+      const known = error instanceof StorageError;
+      const problem = known ? error : credentialError(error, { profiles, ssoSessions }, asked.host);
+      failure = { error: problem, until: systemClock.now() + FAILURE_MS };
+      throw problem;
+    }
+  };
+}
+
+/** The settings with which a profile says where its credentials are. */
+const SOURCES = [
+  'aws_access_key_id',
+  'credential_process',
+  'credential_source',
+  'login_session',
+  'role_arn',
+  'source_profile',
+  'sso_session',
+  'sso_start_url',
+  'web_identity_token_file',
+];
+
+/**
+ * Asks the source that is configured, and no other. The default chain would also go on after a failure, and hide its reason. It is asked
+ * if nothing is configured.
+ */
+async function ask(sdk: Sdk, { handler }: AskedServices, caller: Caller) {
+  const { env } = process;
+  const profile = env.AWS_PROFILE;
+  const settings = (await sdk.parseKnownFiles({}))[profile ?? 'default'];
+  if (profile !== undefined && settings === undefined) throw missingProfileError(profile);
+  const init = handler === undefined ? {} : { clientConfig: { requestHandler: handler } };
+  const usesKey = profile === undefined && env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY;
+  if (!usesKey && SOURCES.some((name) => settings?.[name] !== undefined)) return sdk.fromIni(init)(caller);
+  if (!usesKey && env.AWS_WEB_IDENTITY_TOKEN_FILE === undefined && containerUrl(env) !== undefined)
+    return sdk.fromHttp()();
+  return sdk.defaultProvider(init)(caller);
 }

@@ -1,19 +1,23 @@
-import { codeOf, messageOf, StorageError, UsageError } from '../../kernel/errors.ts';
+import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { type BucketProblem, EXPIRED, missingCredentialsCause } from './credentials.ts';
 import { type BucketHeaders, headerOf } from './object.ts';
+
+/** Why the bucket can't be read, and the fix. */
+interface BucketProblem {
+  code: StorageErrorCode;
+  why: string;
+  hint: string | undefined;
+}
 
 /** The operation that failed, and its target. */
 export interface FailedOperation {
   bucket: string;
   key: string;
   endpoint: string | undefined;
-  /** Why the AWS profile has no credentials, in the words of its provider. */
-  provider?: string | undefined;
   /** A verb that messages put before the key, such as `fetch` or `look at`. */
   action: string;
 }
@@ -24,16 +28,19 @@ export class BucketError extends Error {
   readonly status: number;
   /** The region of the bucket, if the response names it. */
   readonly region: string | undefined;
+  /** True for an HTML page, which S3 doesn't send. */
+  readonly isPage: boolean;
 
   constructor(
     code: string,
     message: string,
-    { status, region }: { status: number; region?: string | undefined },
+    facts: { status: number; region?: string | undefined; isPage?: boolean },
   ) {
     super(message);
     this.name = code;
-    this.status = status;
-    this.region = region;
+    this.status = facts.status;
+    this.region = facts.region;
+    this.isPage = facts.isPage ?? false;
   }
 }
 
@@ -45,13 +52,16 @@ export function bucketErrorOf(status: number, headers: BucketHeaders, body: stri
     headerOf(headers, 'x-amz-bucket-region') ??
     /^[a-z0-9-]{1,40}$/.exec(textIn('Region'))?.[0] ??
     /expecting '([a-z0-9-]+)'/.exec(message)?.[1];
-  return new BucketError(textIn('Code'), message, { status, region });
+  const isPage = headerOf(headers, 'content-type')?.startsWith('text/html') ?? false;
+  return new BucketError(textIn('Code'), message, { status, region, isPage });
 }
 
 const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 
 const NOT_S3 =
   'This can be a proxy, a sign-in page, an endpoint that is not an S3 API, or http:// instead of https://. Check HTTPS_PROXY and --endpoint.';
+
+const GUESS_400 = `Usually the region or the path style (--path-style, --no-path-style) is wrong, or a session token has expired. ${SEE_SETTINGS}`;
 
 const MISSING: BucketProblem = {
   code: 'STORAGE_NOT_FOUND',
@@ -67,6 +77,11 @@ const DENIED: BucketProblem = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
   hint: 'The key needs s3:GetObject, and kms:Decrypt for objects encrypted with KMS. Without s3:ListBucket, a missing object causes the same error.',
+};
+const EXPIRED: BucketProblem = {
+  code: 'STORAGE_CREDENTIALS',
+  why: 'the credentials have expired',
+  hint: 'Get new ones, for example with `aws sso login`.',
 };
 const CLOCK: BucketProblem = {
   code: 'STORAGE_CREDENTIALS',
@@ -116,7 +131,6 @@ const BY_NAME: Readonly<Record<string, BucketProblem>> = {
     why: 'the session token is not valid',
     hint: 'AWS_SESSION_TOKEN must belong to AWS_ACCESS_KEY_ID. Unset it for a permanent key.',
   },
-  TokenProviderError: EXPIRED,
   SlowDown: SLOW,
   ServiceUnavailable: SLOW,
   TooManyRequests: SLOW,
@@ -143,8 +157,8 @@ export function notS3Error(message: string): StorageError {
 
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
 export function storageError(error: unknown, where: FailedOperation): StorageError | UsageError {
-  // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
-  if (error instanceof UsageError) return error;
+  // A problem that is unrelated to the bucket: an invalid setting, such as the URL of a proxy, or the credentials.
+  if (error instanceof UsageError || error instanceof StorageError) return error;
   const cause = causeOf(error, where);
   const { code, why } = cause;
   const hint = cause === MISSING && /^env_[^/]+$/.test(where.key) ? envelopeHint(where.key) : cause.hint;
@@ -173,12 +187,11 @@ function causeOf(error: unknown, where: FailedOperation): BucketProblem {
       otherRegion(error) ??
       (/request has expired/i.test(error.message) ? CLOCK : undefined) ??
       ownValue(BY_NAME, error.name) ??
-      byStatus(error.status) ??
+      byEncryption(error) ??
+      byStatus(error) ??
       unreachable(`the bucket responded with ${error.status}`)
     );
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'CredentialsProviderError') return missingCredentialsCause(where.provider ?? messageOf(error));
-  return ownValue(BY_NAME, name) ?? byConnection(error, where);
+  return byConnection(error, where);
 }
 
 const OTHER_REGION: readonly string[] = [
@@ -201,11 +214,28 @@ function otherRegion({ name, status, region }: BucketError): BucketProblem | und
   );
 }
 
-function unreachable(why: string, hint = SEE_SETTINGS): BucketProblem {
+function unreachable(why: string, hint: string | undefined = SEE_SETTINGS): BucketProblem {
   return { code: 'STORAGE_UNREACHABLE', why, hint };
 }
 
-function byStatus(status: number): BucketProblem | undefined {
+/** Returns the cause if the object is encrypted in a way that can't be undone with these credentials. */
+function byEncryption({ name, message }: BucketError): BucketProblem | undefined {
+  if (name.startsWith('KMS.'))
+    return {
+      code: 'STORAGE_DENIED',
+      why: "the object's KMS key can't be used",
+      hint: 'Enable the key, and give the credentials kms:Decrypt.',
+    };
+  if (!/server.side encryption|SSE-C/i.test(message)) return undefined;
+  return {
+    code: 'STORAGE_DENIED',
+    why: "the object is encrypted with a customer's key (SSE-C), which esign doesn't have",
+    hint: 'Change the encryption of the bucket to SSE-S3 or SSE-KMS.',
+  };
+}
+
+function byStatus({ status, isPage, message }: BucketError): BucketProblem | undefined {
+  if (status === 403 && isPage) return unreachable('a proxy or gateway refused the request (403)', NOT_S3);
   if (status === 403) return DENIED;
   if (status === 404) return MISSING;
   if (status === 401 || status === 407) {
@@ -219,7 +249,8 @@ function byStatus(status: number): BucketProblem | undefined {
   if (status === 400)
     return unreachable(
       'the bucket refused the request (400)',
-      `Usually the region or the path style (--path-style, --no-path-style) is wrong, or a session token has expired. ${SEE_SETTINGS}`,
+      // The bucket's own message names the reason.
+      message === '' ? GUESS_400 : SEE_SETTINGS,
     );
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
   if (status === 429) return SLOW;

@@ -46,7 +46,9 @@ function sealInWords({ state, subject, time, trust, coverage, addedBytes, others
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject);
   const added =
-    coverage === 'extended' ? `; added later and not covered: ${counted(addedBytes ?? 0, 'byte')}` : '';
+    coverage === 'extended'
+      ? `; only the first bytes are sealed, added later and not covered: ${counted(addedBytes ?? 0, 'byte')}`
+      : '';
   const unchecked = others.length === 0 ? '' : `; ${counted(others.length, 'other signature')} not checked`;
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }

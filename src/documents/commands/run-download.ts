@@ -109,8 +109,9 @@ export async function downloadAll(
       if (problem !== null) seen.problems++;
       if (result.proof === 'seal' || result.proof === 'size') seen[result.proof]++;
       await batch.report(itemOf(file, context.terminal, tag));
-      if (problem !== null && !context.terminal.json)
-        await line.aside(() => context.terminal.notice(`${result.path}: ${problem.message}`));
+      const notice = noticeOn(file);
+      if (notice !== undefined && !context.terminal.json)
+        await line.aside(() => context.terminal.notice(`${result.path}: ${notice}`));
     }
   } finally {
     line.stop();
@@ -151,6 +152,12 @@ function itemOf(
   const sealed = seal === null && problem === null ? {} : { seal, problem };
   if (error !== undefined) return { json: { ...tag, ...result, ...sealed }, failure: { error } };
   return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
+}
+
+/** Returns the problem with a seal, or what an accepted one doesn't cover, and where the sealed part is. */
+export function noticeOn({ seal, sealedPart, problem }: CheckedFile): string | undefined {
+  if (problem !== null) return problem.message;
+  return sealedPart === null ? undefined : `${seal?.reason ?? ''} The sealed part is ${sealedPart.path}.`;
 }
 
 /** Prints a notice about files for which the bucket has no hash that can be compared. */

@@ -48,7 +48,6 @@ export async function readKnownSigners(
     authorities: trust === undefined ? [] : await readAuthorities(trust),
     pin: pinOf(settings),
     sealedBy: sealedBy.map(readFingerprint),
-    acceptsExtended: settings.profile?.sealedPart === true,
   };
 }
 

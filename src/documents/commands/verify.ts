@@ -8,13 +8,14 @@ import { startSpinner } from '../../output/spinner.ts';
 import { safeLine } from '../../output/text.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
+import { hasSealedPart } from '../seal/sealed-part.ts';
 import { renderVerified } from './download-lines.ts';
 import { readKnownSigners } from './seal-signers.ts';
 
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Verify downloaded documents: checksums (SHA256SUMS) and PDF seals.';
   static override description =
-    'Works offline. In a folder, checks every listed file and every PDF, including subfolders. Each file must match every SHA256SUMS that lists it, from its own folder upward. Files that are not listed are counted. Exits with 9 if a file is missing or changed, if something was added after it was sealed, or if the seal is not the one pinned for this profile. Once a seal is pinned, signed documents and certificates without a seal also fail. Use --require-seal in scripts, because a seal can be removed. The unsigned original (*.document.pdf in the list) needs no seal.';
+    'Works offline. In a folder, checks every listed file and every PDF, including subfolders. Each file must match every SHA256SUMS that lists it, from its own folder upward. Files that are not listed are counted. Exits with 9 if a file is missing or changed, if something was added after it was sealed, or if the seal is not the one pinned for this profile. A file to which something was added is accepted if --sealed-part saves what was sealed; the rest is never checked. Once a seal is pinned, signed documents and certificates without a seal also fail. Use --require-seal in scripts, because a seal can be removed. The unsigned original (*.document.pdf in the list) needs no seal.';
   static override examples = [
     '<%= config.bin %> documents verify archive --require-seal',
     '<%= config.bin %> documents verify lease.pdf --require-seal --trust ca.pem',
@@ -49,12 +50,13 @@ export default class DocumentsVerify extends EsignCommand {
     };
     const spinner = await startSpinner('Checking', terminal, terminal.json);
     const batch = new Batch(context, { aside: (write) => spinner.aside(write) });
-    const counts = { files: 0, unlisted: 0 };
+    const counts = { files: 0, unlisted: 0, extended: 0 };
     const failed: VerifiedFile[] = [];
     try {
       for await (const file of verifyDocuments(places, options)) {
         counts.files++;
         if (file.list === 'unlisted') counts.unlisted++;
+        if (hasSealedPart(file.seal)) counts.extended++;
         if (file.error !== null) failed.push(file);
         spinner.text(`Checking  ${counted(counts.files, 'file')}`);
         await batch.report({ json: file, ...inWords(file, terminal) });
@@ -69,7 +71,12 @@ export default class DocumentsVerify extends EsignCommand {
         { hint: hintFor(failed) },
       );
     }
-    if (!terminal.json) terminal.notice(summary(counts));
+    if (terminal.json) return;
+    terminal.notice(summary(counts));
+    if (counts.extended > 0)
+      terminal.notice(
+        `Only the first bytes of ${counted(counts.extended, 'file')} are sealed; the sealed parts were saved. What was added later is not checked.`,
+      );
   }
 }
 
@@ -77,6 +84,8 @@ export default class DocumentsVerify extends EsignCommand {
 function hintFor(failed: readonly VerifiedFile[]): string {
   if (failed.some(({ list }) => list === 'changed' || list === 'missing'))
     return `To replace files that are missing or differ from ${MANIFEST_NAME}, run \`esign envelopes download ID --dir DIR --force\`.`;
+  if (failed.every(({ error }) => error?.code === 'SEAL_EXTENDED'))
+    return 'Rely only on what was sealed. `--sealed-part DIR` saves it as NAME.sealed.pdf.';
   return "Don't rely on these files. If somebody sent them to you, ask for the originals, or get the documents from the envelope: `esign envelopes download ID --dir DIR`.";
 }
 

@@ -7,6 +7,7 @@ import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
 import { LOOKUP_INTERVAL_MS } from '../download-limits.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
+import { BucketEtags } from './bucket-etags.ts';
 import type { FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
@@ -14,7 +15,7 @@ import type { CheckedFile, FetchedFile, SealSource } from './seals.ts';
 import { TakenNames } from './taken-names.ts';
 import { type TransferOptions, transfer, wrongEtag } from './transfer.ts';
 
-export interface FetchOptions extends DownloadOptions, LocateOptions {
+export interface FetchOptions extends Omit<DownloadOptions, 'etags'>, LocateOptions {
   concurrency: number;
   /** Where the documents come from. */
   sealSource: SealSource;
@@ -34,7 +35,10 @@ export async function* fetchFiles(
   options: FetchOptions,
 ): AsyncGenerator<CheckedFile, void, undefined> {
   const taken = new TakenNames();
-  const files = mapAhead(targets, options.concurrency, (one) => fetchFile(bucket, one, taken, options));
+  const etags = new BucketEtags();
+  const files = mapAhead(targets, options.concurrency, (one) =>
+    etags.during(() => fetchFile(bucket, one, taken, { ...options, etags })),
+  );
   // The code that checks seals is loaded on first use.
   const { checkSeals } = await import('./seals.ts');
   yield* checkSeals(files, options.sealSource);
@@ -44,7 +48,7 @@ async function fetchFile(
   bucket: Bucket,
   target: FileTarget,
   taken: TakenNames,
-  options: FetchOptions,
+  options: FetchOptions & DownloadOptions,
 ): Promise<FetchedFile> {
   const { envelopeId, what } = target;
   let result: FileResult = { envelopeId, what, key: target.key, ...NOTHING, status: 'failed', error: null };

@@ -1,12 +1,14 @@
 import { closeSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
+import { isForeignLink } from '../../kernel/files/ownership.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { fileDiffersError, localError } from '../archive/local-error.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { hasContentHash, isStrongEtag, type ObjectFacts } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
+import type { BucketEtags } from './bucket-etags.ts';
 import { Digest } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
@@ -34,6 +36,7 @@ export interface DownloadOptions extends Pick<TransferOptions, 'clock' | 'signal
   folder: DownloadFolder;
   /** Whether to replace a different file with the same name. */
   force: boolean;
+  etags: BucketEtags;
 }
 
 /** The bytes of an object, on disk under the final name. */
@@ -150,8 +153,9 @@ async function unlessCorrupt<T>(read: () => Promise<T>): Promise<T | undefined> 
 
 /**
  * Transfers the object into the part file and reads its seal. If its ETag looks like an MD5 and isn't the one of these bytes, and no seal
- * covers them, they are fetched a second time: the same bytes again, as now or in an earlier run, mean that the ETag is something else. A seal proves nothing about bytes
- * that an earlier run left, because they can be an older version of the object.
+ * covers them, they are fetched a second time. If that gives the same result, they are accepted only if another file of the run proves by its
+ * seal that the bucket's ETags aren't MD5s. A seal proves nothing about bytes that an earlier run left, because they can be an older version
+ * of the object.
  * @throws StorageError STORAGE_CORRUPT if the bytes are wrong.
  */
 async function receive(
@@ -160,18 +164,22 @@ async function receive(
   key: string,
   options: Download & Pick<TransferOptions, 'begun'>,
 ) {
-  const first = await transfer(bucket, key, part, options);
-  const seal = await sealIn(part.file, options.signal);
-  const isFresh = options.begun === undefined;
-  const isKnown = first.hash.sha256 === options.existing || (isFresh && isSealed(seal));
-  if (!first.hash.hasOtherEtag || isKnown) return { ...first, seal };
+  const { clock, signal, etags } = options;
+  const receiveOnce = async (more: Pick<TransferOptions, 'begun' | 'progress'> = {}) => {
+    const received = await transfer(bucket, key, part, { clock, signal, ...more });
+    return { ...received, seal: await sealIn(part.file, signal) };
+  };
+  const isProven = ({ hash, seal }: Awaited<ReturnType<typeof receiveOnce>>, isFresh: boolean) => {
+    if (hash.hasOtherEtag && isFresh && isSealed(seal)) etags.proveOther();
+    return !hash.hasOtherEtag || (isFresh && etags.areOther);
+  };
+  const first = await receiveOnce({ begun: options.begun, progress: options.progress });
+  if (isProven(first, options.begun === undefined)) return first;
   part.restart();
-  const { clock, signal } = options;
-  const second = await transfer(bucket, key, part, { clock, signal });
-  const result = { ...second, seal: await sealIn(part.file, signal) };
-  const isProven = second.hash.sha256 === first.hash.sha256 || isSealed(result.seal);
-  if (second.hash.hasOtherEtag && !isProven) throw wrongEtag(key);
-  return result;
+  const second = await receiveOnce();
+  const isSame = second.hash.sha256 === first.hash.sha256;
+  if (isProven(second, true) || (isSame && (await etags.awaitProof()))) return second;
+  throw wrongEtag(key);
 }
 
 /** Returns true if a seal covers every byte of the file, so that it proves the content without the bucket. */
@@ -200,12 +208,13 @@ async function publish(
 
 /**
  * Opens a file. Returns undefined if it doesn't exist.
- * @throws StorageError STORAGE_LOCAL if it is a link to a missing file, which must not be replaced.
+ * @throws StorageError STORAGE_LOCAL if it is a link to a missing file, which must not be replaced, or another user's link, whose file that
+ * user could change.
  */
 function openExisting(path: string, { force }: DownloadOptions): number | undefined {
   // For a file that doesn't exist, this takes a tenth of the time of a failed open.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  const file = openRegular(path);
+  const file = isForeignLink(path) ? undefined : openRegular(path);
   if (file === undefined && !force) throw fileDiffersError(path);
   return file;
 }

@@ -1,4 +1,15 @@
-import { closeSync, constants, fstatSync, fsync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +21,20 @@ import { localError } from '../archive/local-error.ts';
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
+
+/** Opens the file that an earlier run left. Removes it and returns undefined if somebody else could write to it during the download. */
+function openEarlier(path: string): number | undefined {
+  const isOnlyOurs = ({ uid, nlink }: Stats) => uid === (process.geteuid?.() ?? uid) && nlink === 1;
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) return undefined;
+  if (!entry.isFile() || isOnlyOurs(entry)) {
+    const found = openRegular(path, O_RDWR | O_NOFOLLOW);
+    if (found === undefined || isOnlyOurs(fstatSync(found))) return found;
+    closeSync(found);
+  }
+  rmSync(path, { force: true });
+  return undefined;
+}
 
 /**
  * A file that is being downloaded: `NAME.part`. A later run continues with the bytes that an interrupted one left, and hashes all of them
@@ -34,7 +59,7 @@ export class PartFile {
         return new PartFile(path, openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
       } catch (error) {
         if (codeOf(error) === 'EEXIST') {
-          const found = openRegular(path, O_RDWR | O_NOFOLLOW);
+          const found = openEarlier(path);
           if (found !== undefined) return new PartFile(path, found);
         } else if (codeOf(error) !== 'ENOENT' || hasFolder) throw error;
         else makeFolder(dirname(path));

@@ -41,13 +41,12 @@ export async function* checkSeals(
   files: AsyncIterable<FetchedFile>,
   source: SealSource,
 ): AsyncGenerator<CheckedFile, void, undefined> {
-  const { pinFirst, sealedPart } = source;
+  const { pinFirst } = source;
+  const acceptsExtended = source.sealedPart ? 'known' : undefined;
   let { pin } = source;
   const held: FetchedFile[] = [];
   const released = () =>
-    held
-      .splice(0)
-      .map((file) => ({ ...file, ...judge(file, { authorities: [], pin, acceptsExtended: sealedPart }) }));
+    held.splice(0).map((file) => ({ ...file, ...judge(file, { authorities: [], pin, acceptsExtended }) }));
   try {
     for await (const file of files) {
       if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();

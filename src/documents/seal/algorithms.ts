@@ -37,6 +37,17 @@ export function algorithmOf(element: Element): Element {
   return element;
 }
 
+/**
+ * Validates the AlgorithmIdentifier of a digest, whose parameters are NULL or absent (RFC 5754, 2). Nothing signs it, so that anything else
+ * in it could be text that was put into a sealed file later.
+ */
+export function digestAlgorithmOf(element: Element): Element {
+  const [, parameters, ...others] = algorithmOf(element).parts;
+  if ((parameters !== undefined && parameters.raw.length !== HEADER_BYTES) || others.length > 0)
+    throw unreadableError('its digest algorithm has unexpected parameters');
+  return element;
+}
+
 /** Returns Node's name for the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
 export function hashOf(algorithm: Element): string {
   const { oid } = algorithm.part(0);
@@ -111,10 +122,10 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
   const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
   if (hash === undefined || generator === undefined) throw unreadableError('its hash is not secure (SHA-1)');
-  const name = hashOf(algorithmOf(hash));
+  const name = hashOf(digestAlgorithmOf(hash));
   const isKnown =
     generator.as('sequence').part(0).oid === MGF1 &&
-    hashOf(algorithmOf(generator.part(1))) === name &&
+    hashOf(digestAlgorithmOf(generator.part(1))) === name &&
     (trailer === undefined || trailer.integer === 1);
   if (!isKnown) throw unreadableError('its PSS parameters are not supported');
   return { hash: name, saltLength: salt?.integer ?? 20 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { counted } from '../../kernel/duration.ts';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { isPdf } from '../archive/pdf-header.ts';
 import { createValueBudget, UnreadableSignatureError, unreadableError } from './asn1.ts';
@@ -23,7 +24,7 @@ export interface Seal {
   fingerprint: string | null;
   /** The time claimed by the signer, ISO 8601. */
   time: string | null;
-  /** The reason if it is changed, unreadable, or not a seal. */
+  /** Why it is changed, unreadable, or not a seal, or what an extended one doesn't cover. */
   reason: string | null;
   /** The signatures that don't decide, in the order of the file. */
   others: readonly OtherSignature[];
@@ -111,11 +112,17 @@ async function check(
     fingerprint: createHash('sha256').update(certificate.raw).digest('hex'),
     time: content.time ?? timeBeside(file, range),
     reason: isGood
-      ? null
+      ? limitOf(range.end, addedBytes)
       : 'The file was changed after it was sealed: its digest or signature does not match.',
     others,
   };
   return { seal, signer: content };
+}
+
+/** Returns what an intact seal doesn't cover; null if it covers the whole file. */
+function limitOf(sealedBytes: number, addedBytes: number): string | null {
+  if (addedBytes === 0) return null;
+  return `Only the first ${sealedBytes} bytes are sealed. Added later and not covered: ${counted(addedBytes, 'byte')}.`;
 }
 
 type Decode = (range: SignatureRange) => Promise<SignedData>;

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
-import { algorithmOf, hashOf, isValidSignature } from './algorithms.ts';
+import { algorithmOf, digestAlgorithmOf, hashOf, isValidSignature } from './algorithms.ts';
 import { Element, unreadableError, type ValueBudget } from './asn1.ts';
 import { extensionsOf, fieldsOf } from './certificate.ts';
 
@@ -73,8 +73,10 @@ export function readSignature({ version, hashes, signers, ...data }: SignedData)
   const [signer] = signers;
   if (signer === undefined || signers.length !== 1)
     throw unreadableError('it does not have exactly one signer');
-  const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
-  const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
+  // Exactly the one that is used, because nothing signs this list.
+  const [announced, ...unused] =
+    hashes?.as('set').parts.map((one) => digestAlgorithmOf(one).part(0).oid) ?? [];
+  const isAnnounced = unused.length === 0 && announced === signer.part(2).part(0).oid;
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
     throw unreadableError('its CMS structure is inconsistent');
   return readSigner(signer, data.certificates.map(certificateOf));
@@ -96,7 +98,7 @@ function readSigner(signer: Element, certificates: readonly Certificate[]): Sign
     throw unreadableError('its signed attributes do not match its content');
   const own = certificates.find((one) => isSigner(one, who));
   if (own === undefined) throw unreadableError("its CMS structure does not contain its signer's certificate");
-  const hash = hashOf(algorithmOf(digestAlgorithm));
+  const hash = hashOf(digestAlgorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
   const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);

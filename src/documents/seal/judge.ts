@@ -1,6 +1,6 @@
-import { counted } from '../../kernel/duration.ts';
 import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
+import { untrustedReason } from './untrusted-reason.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
 export type JudgedSeal = Seal & { trust: SignerTrust | null };
@@ -48,7 +48,7 @@ export function judgeSeal(
     return { seal: { ...checked.seal, trust: trustIn(checked, { authorities }) }, problem: null };
   }
   const seal = { ...checked.seal, trust: trustIn(checked, known) };
-  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(seal, known) };
+  return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(checked, seal, known) };
 }
 
 function problem(code: SealErrorCode, message: string): SealProblem {
@@ -62,16 +62,20 @@ function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): S
   if (state === 'unreadable') return problem('SEAL_UNREADABLE', reason ?? "The seal can't be read.");
   if (state === 'unsigned')
     return rule === 'required' ? problem('SEAL_MISSING', reason ?? 'The file has no seal.') : null;
-  const isKnown = seal.trust === 'pinned' || seal.trust === 'trusted';
-  if (coverage === 'whole' || (known.acceptsExtended && isKnown)) return null;
-  return problem(
-    'SEAL_EXTENDED',
-    `The first ${seal.sealedBytes} bytes are sealed. Added later and not covered: ${counted(seal.addedBytes ?? 0, 'byte')}.`,
+  if (coverage === 'whole' || isAccepted(seal, known)) return null;
+  return problem('SEAL_EXTENDED', reason ?? 'Data was added after the seal.');
+}
+
+/** Returns true if it is enough that the first bytes of a file are sealed. The rest is never judged: anyone can append to a file. */
+function isAccepted({ trust }: JudgedSeal, { acceptsExtended }: TrustedSigners): boolean {
+  return (
+    acceptsExtended === 'all' || (acceptsExtended === 'known' && (trust === 'pinned' || trust === 'trusted'))
   );
 }
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
+  checked: CheckedSeal,
   { trust, subject, fingerprint }: JudgedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
@@ -90,7 +94,7 @@ function problemWithSigner(
   if (trust === 'unknown' && authorities.length > 0)
     return problem(
       'SEAL_UNTRUSTED',
-      `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
+      `The file was sealed by ${name}, whose certificate ${untrustedReason(checked, authorities)}.`,
     );
   return null;
 }

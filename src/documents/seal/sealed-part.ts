@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular, sha256Of } from '../../kernel/files/regular-file.ts';
 import { fileDiffersError, localError } from '../archive/local-error.ts';
 import type { Seal } from './check-seal.ts';
+
+const { O_NOFOLLOW = 0 } = constants;
 
 /** Returns the path of the sealed part of a file: `NAME.sealed.pdf`, next to it. */
 export function sealedPartPath(path: string): string {
@@ -29,7 +31,7 @@ export async function writeSealedPart(
 ): Promise<string> {
   try {
     const sha256 = await sha256Of(file, sealedBytes);
-    const existing = openRegular(path);
+    const existing = openRegular(path, O_NOFOLLOW);
     if (existing !== undefined && (await hashAndClose(existing)) === sha256) return sha256;
     if (existing !== undefined && !force) throw fileDiffersError(path);
     const draft = await copy(file, sealedBytes, dirname(path));
@@ -46,7 +48,7 @@ export async function writeSealedPart(
 
 /** Gives the draft its name, unless another part got it in the meantime. */
 async function publish(draft: string, path: string, sha256: string, force: boolean): Promise<void> {
-  const existing = force ? undefined : openRegular(path);
+  const existing = force ? undefined : openRegular(path, O_NOFOLLOW);
   if (existing === undefined) renameSync(draft, path);
   else if ((await hashAndClose(existing)) !== sha256) throw fileDiffersError(path);
 }

@@ -18,8 +18,8 @@ export interface TrustedSigners {
   pin?: string | undefined;
   /** The fingerprints that the caller requires. No other signer is accepted. */
   sealedBy?: readonly string[];
-  /** Whether bytes after the seal are accepted if its signer is pinned or trusted. */
-  acceptsExtended?: boolean | undefined;
+  /** The signers whose seals may cover only the first bytes of a file, because that part is saved: all, or those pinned or trusted. */
+  acceptsExtended?: 'all' | 'known' | undefined;
 }
 
 /** Returns the authorities in a PEM file. @throws UsageError if it contains none. */

@@ -1,7 +1,9 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { sealerName } from '../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import { hasSealedPart } from '../../documents/seal/sealed-part.ts';
 import { counted } from '../../kernel/duration.ts';
+import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { exactTime } from '../../output/time.ts';
@@ -86,11 +88,18 @@ function verdict({ documents, missing, envelope }: EvidenceFacts): Html {
     ...wrong.map(({ what, error }) => `${labelOf(what)}: ${error?.message}`),
     ...new Set(missing.map(({ why }) => why)),
   ];
-  const isProven = wrong.length === 0 && missing.length === 0;
-  const outcome = isProven ? proofOf(documents) : reasons.join(' ');
-  const tone = wrong.length > 0 ? 'bad' : isProven ? 'good' : 'open';
-  const heading = { bad: "Don't rely on these documents.", open: '', good: '' }[tone];
-  const lines = [...signatures, heading, outcome].filter((line) => line !== '');
+  const sealed = documents.filter(({ what }) => what !== null && SEALED_KINDS.includes(what));
+  const extended = sealed.filter(({ seal }) => hasSealedPart(seal));
+  const isComplete = wrong.length === 0 && missing.length === 0;
+  const isWhole = isComplete && extended.length === 0;
+  const tone = wrong.length > 0 ? 'bad' : isWhole ? 'good' : 'open';
+  const outcome = [
+    wrong.length > 0 && "Don't rely on these documents.",
+    isComplete ? sealersOf(sealed) : reasons.join(' '),
+    isWhole && 'Nothing was changed or added afterwards.',
+    wrong.length === 0 && extended.map(sealedPartOf).join(' '),
+  ];
+  const lines = [...signatures, ...outcome].filter(Boolean);
   return html`<div class="verdict ${tone}">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
@@ -102,10 +111,16 @@ function signatureOf(signer: Signer): string {
   return `${who} ${hasSigned(signer) ? 'signed' : 'has not signed'}.`;
 }
 
-function proofOf(documents: readonly EvidenceDocument[]): string {
-  const sealed = documents.filter(({ what }) => what !== null && SEALED_KINDS.includes(what));
+function sealersOf(sealed: readonly EvidenceDocument[]): string {
   const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? null)))].join('; ');
-  return `The signed document and the certificate were sealed by ${names}. Nothing was changed or added afterwards.`;
+  return `The signed document and the certificate were sealed by ${names}.`;
+}
+
+/** Describes which part of an extended document the seal proves. */
+function sealedPartOf({ what, seal, sealedPart }: EvidenceDocument): string {
+  const { sealedBytes, addedBytes } = seal ?? {};
+  const part = sealedPart === null ? '' : ` (${sealedPart})`;
+  return `${labelOf(what)}: only the first ${sealedBytes} bytes are sealed${part}. Added later and not covered: ${counted(addedBytes ?? 0, 'byte')}.`;
 }
 
 function labelOf(what: string | null): string {
@@ -126,7 +141,7 @@ function envelopeFacts(envelope: Envelope): Fact[] {
     ['Expires', envelope.expiresAt],
   ] as const;
   const more = Object.entries(metadata ?? {}).map(
-    ([name, value]): Fact => [`Metadata: ${name}`, typeof value === 'string' ? value : JSON.stringify(value)],
+    ([name, value]): Fact => [`Metadata: ${name}`, valueText(value)],
   );
   const template = [templateName, templateId && `(${templateId})`].filter(Boolean).join(' ');
   return [

@@ -8,7 +8,12 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { DownloadFolder, LOCK_NAME } from '../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { renderFile } from '../../documents/commands/download-lines.ts';
-import { busyNotice, reportMissingChecksums, waitingOf } from '../../documents/commands/run-download.ts';
+import {
+  busyNotice,
+  noticeOn,
+  reportMissingChecksums,
+  waitingOf,
+} from '../../documents/commands/run-download.ts';
 import { sealSourceOf } from '../../documents/commands/seal-signers.ts';
 import { fetchFiles } from '../../documents/download/fetch.ts';
 import { keyOf } from '../../documents/download/locate.ts';
@@ -143,7 +148,7 @@ async function writeFolder(
   const { baseUrl } = await context.session.settings();
   const account = baseUrl?.value ?? '';
   const webhooks = await readReceivedWebhooks(stateDir(), envelope.id, redactor, warn);
-  const reminders = await readSentReminders(stateDir(), account, envelope.id);
+  const reminders = await readSentReminders(stateDir(), account, envelope);
   const writes = await readLoggedWrites(stateDir(), account, { id: envelope.id, run: runOf(envelope) });
   const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
@@ -229,6 +234,11 @@ async function report(
     `The evidence for ${envelope.id} is in ${dir}: ${counted(had.length, 'document')}, ${received}.`,
   );
   for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
+  for (const file of had) {
+    // The problems follow in the error.
+    const limit = file.problem === null ? noticeOn(file) : undefined;
+    if (limit !== undefined) terminal.notice(`${file.result.path}: ${limit}`);
+  }
 }
 
 /** @throws the problems of the documents. */

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
+import { findStateDir } from '../../kernel/files/paths.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
@@ -39,8 +39,12 @@ export function lastReminderReader({
   session,
 }: Context): (envelope: Envelope) => Promise<SentReminder | undefined> {
   let reading: Promise<ReminderTimes> | undefined;
-  const readTimes = async () =>
-    new ReminderTimes(await readReminders(logFolder(stateDir()), await session.baseUrl()).catch(() => []));
+  const readTimes = async () => {
+    const folder = findStateDir();
+    const known =
+      folder === undefined ? [] : readReminders(logFolder(folder), await session.baseUrl()).catch(() => []);
+    return new ReminderTimes(await known, session.now());
+  };
   return async ({ id, status }) => {
     if (!isInFlight(status)) return undefined;
     reading ??= readTimes();
@@ -54,6 +58,9 @@ export async function successorOf(
   client: Client,
   { session, interrupt }: Context,
 ): Promise<Envelope | undefined> {
-  const memory = await session.memory();
-  return findOwnReplacement(client, id, memory, interrupt.signal).catch(() => undefined);
+  try {
+    return await findOwnReplacement(client, id, await session.memory(), interrupt.signal);
+  } catch {
+    return undefined;
+  }
 }

@@ -5,6 +5,7 @@ import { completeItems } from '../../catalog/envelope-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
 import { writeList } from '../../output/print-list.ts';
 import { envelopeList } from './list-table.ts';
@@ -27,6 +28,7 @@ export default class EnvelopesList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags, context, terminal } = await this.start(EnvelopesList);
+    const table = outputTable(flags, terminal);
     const selection = await selectionOf(flags, context);
     const found = await select(selection, context, flags);
     const taken = limited.take(found.envelopes, flags, context, found.total);
@@ -37,7 +39,7 @@ export default class EnvelopesList extends EsignCommand {
     await writeList<Envelope>(
       shown,
       envelopeList(() => context.session.now(), { selection, flags }),
-      flags,
+      { ...flags, table },
       terminal.hidingSecrets(),
     );
     if (found.hasMore()) limited.notice(flags, context, found.total());

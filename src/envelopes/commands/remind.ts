@@ -1,7 +1,15 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmFlag, dryRunFlag, durationFlag, durationsFlag, textFlag, yesFlag } from '../../cli/flags.ts';
+import {
+  booleanFlag,
+  confirmFlag,
+  dryRunFlag,
+  durationFlag,
+  durationsFlag,
+  textFlag,
+  yesFlag,
+} from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
@@ -20,6 +28,9 @@ export const remindFlags = {
       'remind a signer once at each of these times after the turn began; for a job that runs every hour',
     helpValue: '3d,7d,12d',
   }),
+  weekdays: booleanFlag('remind nobody on a Saturday or Sunday; wait until Monday, same hour (local time)', {
+    dependsOn: ['at'],
+  }),
   ...runFlag,
   all: allFlag('remind about all envelopes that are SENT or IN_PROGRESS'),
   yes: yesFlag,
@@ -32,7 +43,7 @@ export default class EnvelopesRemind extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
-    '<%= config.bin %> envelopes remind --all --at 3d,7d,12d --yes',
+    '<%= config.bin %> envelopes remind --all --at 3d,7d,12d --weekdays --yes',
     '<%= config.bin %> envelopes list --status SENT --older-than 7d --all -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
     '<%= config.bin %> envelopes remind --run last --min-gap 24h',
   ];
@@ -42,14 +53,14 @@ export default class EnvelopesRemind extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(EnvelopesRemind);
-    const { signer, 'min-gap': gapMs, at: steps } = flags;
+    const { signer, 'min-gap': gapMs, at: steps, weekdays: onWeekdays } = flags;
     const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
     const selection = { leaveOut, all: IN_FLIGHT };
     const targets = await readNamedOrSelected(argv.map(String), flags, selection, context);
     const action = remindAction(await actionContext(context), {
       signersOf: (id) => (signer === undefined ? targets.signers?.get(id) : [signer]),
       gapMs,
-      steps,
+      at: steps && { steps, onWeekdays },
       // The other two already decide which reminders are too soon.
       reportsRecent: gapMs === undefined && steps === undefined,
     });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Envelope } from '../../api/schemas.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { entryOf, type LogEntry } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';
@@ -75,13 +76,16 @@ export async function readReceivedWebhooks(
 export async function readSentReminders(
   stateFolder: string,
   account: string,
-  envelopeId: string,
+  { id: envelopeId, signers }: Envelope,
 ): Promise<EvidenceReminder[]> {
-  const times = new ReminderTimes(await readReminders(logFolder(stateFolder), account));
-  return times.allOf(envelopeId).map(({ at, signerId }) => ({
-    at: new Date(at).toISOString(),
-    signer: signerId ?? null,
-  }));
+  const times = new ReminderTimes(
+    await readReminders(logFolder(stateFolder), account),
+    Number.POSITIVE_INFINITY,
+  );
+  return times.allOf(envelopeId).map(({ at, isForAll, names }) => {
+    const { id, email } = signers?.find(names) ?? {};
+    return { at: new Date(at).toISOString(), signer: isForAll ? null : (id ?? email ?? 'a signer') };
+  });
 }
 
 function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {

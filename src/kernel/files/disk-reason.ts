@@ -14,6 +14,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ELOOP: 'it is a symbolic link',
   ENOTFILE: 'it is not a regular file',
+  EFOREIGN: 'it belongs to another user',
+  ETOOLARGE: 'it is too large',
   ENAMETOOLONG: 'the name is too long for this disk',
   EMFILE: 'too many files are open',
 };

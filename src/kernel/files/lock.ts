@@ -6,7 +6,7 @@ import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
 import { retryWhileInUse } from './files.ts';
 import { identifyProcess, isAlive, isElsewhere, pidOf } from './process-identity.ts';
-import { readRegular } from './regular-file.ts';
+import { readRegularBytes } from './regular-file.ts';
 
 export interface LockOptions {
   /** How long to wait for another process's lock, in ms (default 0). */
@@ -21,6 +21,7 @@ const POLL_MS = 20;
 const WRITE_TIMEOUT_MS = 1_000;
 /** How long another process may take to remove the lock of a killed process. */
 const CLEANUP_TIMEOUT_MS = 10_000;
+const MAX_OWNER_BYTES = 4_096;
 /** Error codes of file systems without hard links. */
 const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
@@ -47,7 +48,7 @@ export async function lockFile(
     await writeFile(ownFile, identifyProcess(), { mode: 0o600 });
     let waited = 0;
     while (!(await createLock(ownFile, path))) {
-      const owner = await readRegular(path);
+      const owner = await readOwner(path);
       if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
       if (waited >= waitMs) throw heldBy(nameOf(owner, path));
       await clock.sleep(POLL_MS, signal);
@@ -67,8 +68,14 @@ function nameOf(owner: string, path: string): string {
   return isElsewhere(owner) ? `${pid} of another machine or container; if it has ended, delete ${path}` : pid;
 }
 
+/** Returns the text of a lock, which is never a link. It is short, but in a shared folder, others may have put anything there. */
+async function readOwner(path: string): Promise<string | undefined> {
+  const bytes = await readRegularBytes(path, { flags: constants.O_NOFOLLOW, maxBytes: MAX_OWNER_BYTES });
+  return bytes?.toString('utf8');
+}
+
 export async function isLocked(file: string): Promise<boolean> {
-  const owner = await readRegular(file).catch(() => undefined);
+  const owner = await readOwner(file).catch(() => undefined);
   return owner !== undefined && isAlive(owner);
 }
 
@@ -97,7 +104,7 @@ async function removeIfStale(path: string, owner: string, options: LockOptions):
   const timeoutError = (pid: string) => new Error(`process ${pid} is taking too long to release ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, timeoutError, cleanupOptions);
   try {
-    if ((await readRegular(path)) === owner) await unlink(path);
+    if ((await readOwner(path)) === owner) await unlink(path);
   } finally {
     await release();
   }

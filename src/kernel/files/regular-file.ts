@@ -49,12 +49,17 @@ export async function readRegularBytes(
   const file = openRegular(path, flags);
   if (file === undefined) return undefined;
   try {
-    const blocks: Uint8Array[] = [];
-    for await (const block of blocksOf(file, maxBytes)) blocks.push(Buffer.from(block));
-    return Buffer.concat(blocks);
+    return await readOpened(file, maxBytes);
   } finally {
     closeSync(file);
   }
+}
+
+/** Returns at most `maxBytes` bytes of an open file. */
+export async function readOpened(file: number, maxBytes?: number): Promise<Buffer> {
+  const blocks: Uint8Array[] = [];
+  for await (const block of blocksOf(file, maxBytes)) blocks.push(Buffer.from(block));
+  return Buffer.concat(blocks);
 }
 
 /** Returns the SHA-256 of an open file, or of its first bytes. */

@@ -6,6 +6,14 @@ export function isLocalhostName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
 
+/** The loopback addresses: 127.0.0.0/8, ::1, and the former as IPv6. */
+const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]?)$/i;
+
+/** Returns true if the host of a URL is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return isLocalhostName(hostname) || LOOPBACK_ADDRESS.test(hostname);
+}
+
 const LOOPBACK = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },

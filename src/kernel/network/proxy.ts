@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../errors.ts';
-import { isLocalhostName } from './localhost.ts';
+import { isLocalhostName, isLoopbackHost } from './localhost.ts';
 
 /*
  * Chooses the proxy of a request to the service, the bucket, and in the doctor. The rules are those of curl: HTTPS_PROXY applies to
- * https, HTTP_PROXY to http, and lower-case names have priority.
+ * https, HTTP_PROXY to http, ALL_PROXY to both, and lower-case names have priority.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,10 +24,22 @@ export function proxyFor(env: Environment, target: URL): HttpProxy | undefined {
 /** Returns the proxy for a scheme (`https:`), ignoring NO_PROXY. @throws UsageError if it is not the URL of an HTTP proxy. */
 export function proxyForScheme(env: Environment, protocol: string): HttpProxy | undefined {
   const lower = `${protocol.slice(0, -1)}_proxy`;
-  const variable = [lower, lower.toUpperCase()].find((name) => env[name]);
+  const variable = [lower, lower.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((name) => env[name]);
   const value = variable === undefined ? undefined : env[variable];
   if (variable === undefined || !value) return undefined;
   const address = value.includes('://') ? value : `http://${value}`;
+  if (/^socks/i.test(address))
+    throw new UsageError(`${variable} is a SOCKS proxy, which esign can't use.`, {
+      hint: 'Set HTTPS_PROXY to an HTTP proxy, or add the host to NO_PROXY for a direct connection.',
+    });
+  // A URL ends its host at these characters, so a part of the user name would become the host.
+  if (/:\/\/[^@/?#\\]*[/?#\\].*@/.test(address))
+    throw new UsageError(
+      `The user name or password in ${variable} contains a character with a meaning in URLs.`,
+      {
+        hint: 'Write \\ as %5C, / as %2F, ? as %3F, # as %23, and @ as %40, such as http://DOMAIN%5Cuser:password@proxy.example:3128.',
+      },
+    );
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.port === '0')
     throw new UsageError(`${variable} is not a valid HTTP proxy URL.`, {
@@ -81,14 +93,19 @@ export function proxySecrets(env: Environment): string[] {
   });
 }
 
+/** Returns true for localhost names, and for plain http to loopback addresses, which never go through a proxy. */
+export function isNeverProxied({ hostname, protocol }: URL): boolean {
+  // For a proxy, they mean its own machine, and the key would leave this machine in plain text.
+  return isLocalhostName(hostname) || (protocol === 'http:' && isLoopbackHost(hostname));
+}
+
 /**
- * Returns true for localhost names and hosts in NO_PROXY, which lists hosts separated by commas or spaces, including their
+ * Returns true for addresses that are never proxied, and for hosts in NO_PROXY, which lists hosts separated by commas or spaces, including their
  * subdomains: `host:port` for one port, `10.0.0.0/8` for a network, `*` for all.
  */
 export function isExempt(env: Environment, target: URL): boolean {
   const host = bare(target.hostname);
-  // A proxy would resolve the name on its own machine, and the key would leave this machine in plain text.
-  if (isLocalhostName(host)) return true;
+  if (isNeverProxied(target)) return true;
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
   return (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).some((entry) => {
     if (entry === '') return false;

@@ -26,6 +26,27 @@ export function isEmailAddress(text: string): boolean {
   return labels.every(({ length }) => length <= MAX_LENGTH.label) && LAST_LABEL.test(labels.at(-1) ?? '');
 }
 
+/**
+ * Returns the form in which addresses are compared: in lower case and NFC, with the domain in ASCII. Plus signs are significant, and letters
+ * that only look alike are different. Returns undefined for anything that is not a single address.
+ */
+export function comparableAddress(text: string): string | undefined {
+  if (!isEmailAddress(text)) return undefined;
+  const at = text.lastIndexOf('@');
+  const domain = domainToASCII(text.slice(at + 1));
+  return domain === '' ? undefined : `${asciiLowerCase(text.slice(0, at).normalize('NFC'))}@${domain}`;
+}
+
+/** Other letters keep their case: the Kelvin sign, for example, is a different letter in an address, and becomes k in lower case. */
+function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Returns the form in which the addresses of signers are compared. A text that isn't an address counts as it is, because a service may show anything. */
+export function comparableSigner(text: string): string {
+  return comparableAddress(text.trim()) ?? text.trim().normalize('NFC').toLowerCase();
+}
+
 /** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;

@@ -10,7 +10,7 @@ interface Token {
 }
 
 /** Yields brackets, commas, colons, strings, and other tokens, without white space. */
-function* jsonTokens(text: string): Generator<Token, void, undefined> {
+export function* jsonTokens(text: string): Generator<Token, void, undefined> {
   const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
   for (let i = 0; i < text.length; ) {
     const at = i;

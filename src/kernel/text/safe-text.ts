@@ -15,9 +15,12 @@ const NON_JOINER = '\u200c';
 const joining = () =>
   /\p{Extended_Pictographic}|\p{Script=Arabic}|\p{Script=Devanagari}|\p{Script=Bengali}|\p{Script=Sinhala}|\p{Script=Malayalam}|\ufe0f|\p{Emoji_Modifier}/u;
 
-/** Returns the text on one line, with visible replacements for characters that could affect a terminal. */
+/** More combining marks on one character than any script uses. They would cover the lines around it. */
+const manyMarks = () => /(\p{M}{8})\p{M}+/gu;
+
+/** Returns the text on one line, with visible replacements for characters that could affect a terminal, and at most 8 marks per character. */
 export function safeLine(text: string): string {
-  return text.replace(unsafe(), (character, index: number) => {
+  return text.replace(manyMarks(), '$1…').replace(unsafe(), (character, index: number) => {
     if (isJoiningCharacter(character, text, index)) return character;
     return NAMES[character] ?? makeVisible(character);
   });

@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url';
+
 /** Letters without a Unicode decomposition, and characters that people type differently. */
 const PLAIN: Readonly<Record<string, string>> = {
   ł: 'l',
@@ -22,10 +24,12 @@ const SPECIAL = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 /** Accents, after decomposition. */
 const ACCENTS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
+/** A label of an international domain in its ASCII form. */
+const PUNYCODE = /\bxn--[a-z0-9-]+/g;
 
-/** Folds text for comparison without case and accents, so that `lukasz` matches `Łukasz`. */
+/** Folds text for comparison without case and accents, so that `lukasz` matches `Łukasz`, and `xn--mller-kva` matches `müller`. */
 export function foldText(text: string): string {
-  const lower = text.toLowerCase();
+  const lower = text.toLowerCase().replace(PUNYCODE, (label) => domainToUnicode(label) || label);
   if (ASCII.test(lower)) return lower;
   return lower
     .normalize('NFKD')

@@ -5,7 +5,8 @@ import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
-import { isExempt, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
+import { isExempt, isNeverProxied, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { guardsInWords, policyInWords } from '../guards/guards.ts';
 import type { Settings } from '../resolve.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
@@ -195,8 +196,9 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Do
     if (proxy === undefined) return ok(name, `none${otherScheme(env, protocol)}`);
     const shown = proxyLabel(proxy);
     if (baseUrl === undefined) return ok(name, shown);
+    if (isNeverProxied(baseUrl)) return ok(name, `none for ${host}, which is on this machine`);
     if (isExempt(env, baseUrl)) return ok(name, `${shown}, not for ${host} (NO_PROXY)`);
-    if (/^(localhost|127\.|\[::1\])/.test(hostname))
+    if (isLoopbackHost(hostname))
       return warning(
         name,
         `${shown} is used for an address on this machine`,
@@ -205,7 +207,7 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Do
     return ok(name, shown);
   } catch (error) {
     return baseUrl !== undefined && isExempt(env, baseUrl)
-      ? ok(name, `none for ${host} (NO_PROXY)`)
+      ? ok(name, `none for ${host} (${isNeverProxied(baseUrl) ? 'this machine' : 'NO_PROXY'})`)
       : failed(name, error);
   }
 }

@@ -1,18 +1,4 @@
-import { domainToASCII } from 'node:url';
-import { isEmailAddress } from '../../kernel/text/email-address.ts';
-
-/*
- * Addresses are compared ignoring case, with domains in their ASCII form. Plus signs are significant, and letters that only look alike are
- * different.
- */
-
-/** Returns the form in which addresses are compared, or undefined for anything that is not a single address. */
-export function comparableAddress(text: string): string | undefined {
-  if (!isEmailAddress(text)) return undefined;
-  const at = text.lastIndexOf('@');
-  const domain = domainToASCII(text.slice(at + 1));
-  return domain === '' ? undefined : `${text.slice(0, at).toLowerCase()}@${domain}`;
-}
+import { comparableAddress } from '../../kernel/text/email-address.ts';
 
 /** Returns the form in which a pattern is compared: an address, or `*@example.com` (this domain only). Undefined for anything else. */
 export function comparablePattern(text: string): string | undefined {

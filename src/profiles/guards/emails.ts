@@ -1,7 +1,8 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { GuardError } from '../../kernel/errors.ts';
+import { comparableAddress } from '../../kernel/text/email-address.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/vocabulary.ts';
-import { comparableAddress, matchesPattern } from './addresses.ts';
+import { matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
 /** The recipients of a write. */
@@ -29,11 +30,11 @@ export function emailsOfEnvelope(
 }
 
 function remindedEmails(signers: readonly Signer[], named: string | undefined): readonly Signer[] {
-  const name = named?.toLowerCase();
-  const found = signers.filter(
-    ({ id, email }) => named !== undefined && (id === named || email?.toLowerCase() === name),
-  );
-  return found.length > 0 ? found : signers.filter(isPending);
+  const found = signers.filter(({ id }) => named !== undefined && id === named);
+  if (found.length > 0) return found;
+  // The API document knows only IDs. A service may ignore anything else, or find a signer by it.
+  const isNamed = ({ email }: Signer) => named !== undefined && email?.toLowerCase() === named.toLowerCase();
+  return signers.filter((signer) => isPending(signer) || isNamed(signer));
 }
 
 /** The emails of a command so far. */

@@ -2,9 +2,9 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import { readAccount } from '../../catalog/commands/select-envelopes.ts';
 import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import type { Context } from '../../session/context.ts';
@@ -22,7 +22,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
     isNamed(turn.signer, selection),
   );
   const { baseUrl } = await session.settings();
-  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''));
+  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
   const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
@@ -39,7 +39,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
       remindedAt,
       expiresAt: envelope.expiresAt ?? null,
       /** The command to run next. */
-      next: nextCommand(envelope, signer, remindedAt),
+      next: nextCommand(envelope, signer, remindedAt, context.terminal),
     };
   });
 }
@@ -51,13 +51,17 @@ function isNamed(one: Signer, { signer }: Selection): boolean {
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
 function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
-  const { id, email } = turn.signer;
-  const last = reminders.lastOf(envelope.id, id ?? email ?? '');
+  const last = reminders.lastOf(envelope.id, turn.signer);
   return last === undefined || last.at < turn.beganAt ? null : new Date(last.at).toISOString();
 }
 
 /** Returns the command to run next: a reminder, or after that, the one that shows the details before a call. */
-function nextCommand(envelope: Envelope, signer: Signer, remindedAt: string | null): string {
+function nextCommand(
+  envelope: Envelope,
+  signer: Signer,
+  remindedAt: string | null,
+  { command }: Pick<CommandTerminal, 'command'>,
+): string {
   if (remindedAt !== null) return command('envelopes', 'get', envelope.id);
   const isUnique = (envelope.signers ?? []).filter(({ email }) => email === signer.email).length === 1;
   const name = (isUnique ? signer.email : signer.id) || signer.email || '';

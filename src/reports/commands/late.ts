@@ -1,9 +1,9 @@
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-times.ts';
 import { renderLate } from './late-screen.ts';
@@ -30,11 +30,12 @@ export default class Late extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
+    const format = { ...flags, table: outputTable(flags, terminal) };
     const selection = await selectionOf(flags, context);
     const rows = await readLateSigners(selection, flags.after, context);
     if (rows.length === 0 && !flags.quiet) terminal.notice('No signers are late.');
-    if (rows.length === 0 || !isTableOutput(flags, terminal)) return writeList(rows, LATE_LIST, flags, out);
-    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${command('envelopes', 'remind', '-')}`;
+    if (rows.length === 0 || !isTableOutput(format, terminal)) return writeList(rows, LATE_LIST, format, out);
+    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${terminal.command('envelopes', 'remind', '-')}`;
     await out.out(renderLate(rows, remind, terminal, session.now()));
   }
 }

@@ -5,7 +5,7 @@ import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
-import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
+import { type AttentionWithCommands, attentionItems } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 import { figurePairs, type ReportContent } from './report-text.ts';
 
@@ -43,11 +43,10 @@ ${heads.length > 0 && html`<thead><tr>${heads.map((head) => html`<th scope="col"
 }
 
 function attentionTable(kinds: AttentionWithCommands): Content {
-  const found = ATTENTION_KINDS.filter(([kind]) => kinds[kind].count > 0);
-  const rows = found.map(([kind, countText]) => {
-    const { count, next } = kinds[kind];
-    return [countText(count), html`<code>${next}</code>`];
-  });
+  const rows = attentionItems(kinds).map(({ countText, facts }) => [
+    countText,
+    html`<code>${facts.next}</code>`,
+  ]);
   return tableSection('Needs attention', [], rows);
 }
 

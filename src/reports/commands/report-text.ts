@@ -6,7 +6,7 @@ import { safeLine, truncate } from '../../output/text.ts';
 import { type GroupBy, monthOf } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { Spread } from '../tally.ts';
-import { ATTENTION_KINDS, type AttentionWithCommands } from './report-attention.ts';
+import { type AttentionWithCommands, attentionItems, renderAttention } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 
 /** A report, with the data of its chart. */
@@ -86,11 +86,8 @@ export function renderReport({ report, by, now }: ReportContent, terminal: Termi
 }
 
 function attention(kinds: AttentionWithCommands, terminal: Terminal): string {
-  const rows = ATTENTION_KINDS.filter(([kind]) => kinds[kind].count > 0).map(
-    ([kind, countText]): [string, string] => [countText(kinds[kind].count), kinds[kind].next],
-  );
-  if (rows.length === 0) return 'Nothing needs attention.\n\n';
-  return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}\n`;
+  const items = attentionItems(kinds);
+  return items.length === 0 ? 'Nothing needs attention.\n\n' : `${renderAttention(items, terminal)}\n`;
 }
 
 /** Shows as many groups as fit below `head`. */

@@ -1,14 +1,17 @@
 import * as Flags from '@oclif/core/flags';
 import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
-import { writeNewFile } from '../../cli/new-file.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { booleanFlag, fieldsFlag, formatFlags, outputFlag, textFlag } from '../../cli/flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { checkNewFile, formatOf, writeNewFile } from '../../kernel/files/new-file.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import type { Context } from '../../session/context.ts';
 import type { GroupBy } from '../groups.ts';
 import { type Month, readReport } from './read-report.ts';
+import { attentionItems, writeAttention } from './report-attention.ts';
 import { reportPage } from './report-page.ts';
 import { figuresList, renderReport } from './report-text.ts';
 
@@ -46,6 +49,7 @@ export default class Report extends EsignCommand {
     '<%= config.bin %> report --by template --since 365d',
     '<%= config.bin %> report --run last',
     '<%= config.bin %> report --by meta.department --csv',
+    '<%= config.bin %> report --attention --exit-code',
   ];
   static override flags = {
     ...selectionFlags,
@@ -59,31 +63,53 @@ export default class Report extends EsignCommand {
       helpValue: 'template|role|month|week|run|meta.KEY',
     }),
     html: textFlag('FILE', 'also write an HTML page to this file'),
+    output: outputFlag(['json']),
+    force: formatFlags.force,
+    attention: booleanFlag('print only what needs attention, and nothing if nothing does', {
+      exclusive: ['month', 'since', 'older-than', 'by', 'html', 'output'],
+    }),
+    'exit-code': booleanFlag('exit with code 10 if something needs attention', { dependsOn: ['attention'] }),
     csv: Flags.boolean({ ...formatFlags.csv, exclusive: ['json'] }),
     fields: fieldsFlag('name,sent,completionRate'),
   };
 
   async run(): Promise<void> {
     const { flags, context, terminal } = await this.start(Report);
-    const isList = flags.csv || flags.fields !== undefined;
-    if (flags.html === '-' && (terminal.json || isList))
-      throw new UsageError('--html - and another format would both be written to stdout.', {
-        hint: 'Use --html FILE.',
-      });
+    const table = outputTable(flags, terminal);
+    const isList = flags.csv || flags.fields !== undefined || table !== undefined;
+    if (flags.html !== undefined)
+      checkPage(flags.html, { force: flags.force, isOther: terminal.json || isList });
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
     const { report, weeks, now } = await readReport({ selection, flags, by: flags.by }, context);
+    if (flags.attention) {
+      const items = attentionItems(report.attention);
+      if (flags['exit-code'] && items.length > 0) process.exitCode = EXIT.partial;
+      return writeAttention(items, flags, out);
+    }
     const content = { report, weeks, now, by: flags.by, account: await accountName(context) };
     if (flags.html !== undefined) {
       const page = terminal.redactor.redact(await reportPage(content));
-      await writeNewFile(flags.html, page, true, terminal);
-      if (flags.html === '-') return;
+      if (flags.html === '-') return terminal.out(page);
+      await writeNewFile(flags.html, page, flags.force);
     }
     if (terminal.json) return writeJson(report, out);
     const rows = flags.by === undefined ? [{ key: null, name: 'all', ...report }] : report.groups;
-    if (isList || !terminal.outIsTty) return writeList(rows, figuresList(flags.by), flags, out);
+    if (isList || !terminal.outIsTty) return writeList(rows, figuresList(flags.by), { ...flags, table }, out);
     await out.out(renderReport(content, terminal));
   }
+}
+
+/** @throws UsageError if the page can't be created, or its name is not that of a page. */
+function checkPage(path: string, { force, isOther }: { force: boolean; isOther: boolean }): void {
+  if (path === '-') {
+    if (!isOther) return;
+    throw new UsageError('--html - and another format would both be written to stdout.', {
+      hint: 'Use --html FILE.',
+    });
+  }
+  formatOf(path, ['html', 'htm']);
+  checkNewFile(path, force);
 }
 
 /** Returns the name of the profile and the host of the service. */

@@ -73,7 +73,7 @@ async function* recordsOf(
       checkSize(cells);
       check.add(row, cells);
       while (cells.length < check.width) cells.push('');
-      yield { cells, line: row.number };
+      yield { cells, kinds: row.cells.map(({ kind }) => kind), line: row.number };
     }
     if (next.done) break;
   }

@@ -6,6 +6,8 @@ import type { Attribute, XmlHandler } from './xml.ts';
 
 export interface SheetCell {
   text: string;
+  /** A number or a day, if the text shows its exact value. */
+  kind?: 'number' | 'day';
   /** True for a formula whose value is not in the file. */
   isUnknown?: boolean;
   /** True for a number with more digits than spreadsheets keep. */
@@ -128,9 +130,10 @@ export class SheetReader implements XmlHandler {
     const plain = plainNumber(value);
     if (LONG_NUMBER.test(plain)) return { text: plain, isRounded: true };
     const kind = this.#kind();
-    if (kind === 'number') return { text: plain };
+    if (kind === 'number') return { text: plain, kind };
     if (typeof kind === 'object') return { text: textInFormat(kind.code, Number(value)) ?? plain };
-    return { text: timeText(Number(value), kind, this.#context.is1904) ?? plain };
+    const text = timeText(Number(value), kind, this.#context.is1904) ?? plain;
+    return kind === 'date' ? { text, kind: 'day' } : { text };
   }
 
   #kind(): NumberKind {

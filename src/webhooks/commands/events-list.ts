@@ -1,6 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags, fieldsFlag, optionalArg, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
+import { outputTable } from '../../cli/output-table.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { writeList } from '../../output/print-list.ts';
@@ -28,10 +29,11 @@ export default class EventsList extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(EventsList);
+    const table = outputTable(flags, context.terminal);
     const now = context.session.clock.now();
     const selection = { envelopeId: args.envelope, since: flags.since?.(now) };
     const records = readEvents(eventsDir(), selection, (message) => context.terminal.notice(message));
     const events = limited.take(mapEach(records, eventJson), flags, context);
-    await writeList(events, eventList(now), flags, context.terminal.hidingSecrets());
+    await writeList(events, eventList(now), { ...flags, table }, context.terminal.hidingSecrets());
   }
 }

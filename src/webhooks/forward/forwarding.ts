@@ -1,11 +1,10 @@
 import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
-import { dropOldest } from '../../kernel/drop-oldest.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type OnWarning, readEvent, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
-import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
+import { deliveryKey, rememberKey } from '../receive/accepted-deliveries.ts';
 import {
   ForwardQueue,
   type ForwardQueueOptions,
@@ -25,6 +24,8 @@ const RETRY_PERIOD = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Pick<ForwardQueueOptions, 'clock' | 'onResult'> {
   urls: readonly string[];
+  /** Whether this listener verifies signatures. If so, only verified deliveries are recalled. */
+  verify: boolean;
   /** The listener's journal, where outcomes are recorded next to the deliveries. */
   journal: Pick<DayJournal<JournalEntry>, 'append'>;
   warn: (message: string) => void;
@@ -66,7 +67,7 @@ export class Forwarding {
     return all.sort((a, b) => b.ms - a.ms)[0];
   }
 
-  /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs. */
+  /** Reads the pending deliveries and the keys of recent ones from the journal. Returns the keys. */
   async recall(eventsFolder: string, warn: OnWarning): Promise<ReadonlySet<string>> {
     const now = this.#options.clock.now();
     const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
@@ -75,6 +76,7 @@ export class Forwarding {
     const found = new Map(
       this.targets.map((target) => [target, new Map<string, PendingForward | undefined>()]),
     );
+    const untrusted = new Set<string>();
     const take = (entry: JournalEntry, place: JournalPosition) => {
       if (!isEvent(entry)) {
         const of = found.get(entry.target);
@@ -82,8 +84,11 @@ export class Forwarding {
         else of?.set(entry.forwarded, undefined);
         return;
       }
-      const { reason, receivedAt, id, deliveryId } = entry;
-      if (reason === null && receivedAt >= recent) dropOldest(seen.add(id), MAX_REMEMBERED_IDS);
+      const { reason, receivedAt, verified, deliveryId } = entry;
+      // Anyone may have sent what an earlier listener didn't verify.
+      const isTrusted = verified || !this.#options.verify;
+      if (reason === null && receivedAt >= recent && isTrusted) rememberKey(seen, deliveryKey(entry));
+      if (!isTrusted && entry.targets !== undefined) untrusted.add(deliveryId);
       for (const target of entry.targets ?? []) {
         const of = found.get(target);
         if (of?.delete(deliveryId) === false) of.set(deliveryId, pendingForward(entry, place));
@@ -91,11 +96,15 @@ export class Forwarding {
     };
     const since = now - (this.#queues.size > 0 ? PENDING_WINDOW_MS : DUPLICATE_WINDOW_MS);
     await scanJournal(eventsFolder, since, take, warn);
+    const skipped = new Set<string>();
     for (const [target, of] of found) {
       const pending = [...of.values()].flatMap((one) => one ?? []);
       pending.sort((a, b) => a.receivedAt - b.receivedAt || a.start - b.start);
-      for (const one of pending) this.#queues.get(target)?.enqueue(one);
+      for (const one of pending)
+        if (untrusted.has(one.deliveryId)) skipped.add(one.deliveryId);
+        else this.#queues.get(target)?.enqueue(one);
     }
+    if (skipped.size > 0) warn(skippedText(skipped.size));
     return seen;
   }
 
@@ -134,4 +143,9 @@ export class Forwarding {
       `Delivery ${deliveryId} for ${envelopeId ?? 'no envelope'} ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
+}
+
+function skippedText(count: number): string {
+  const what = count === 1 ? '1 pending delivery was' : `${grouped(count)} pending deliveries were`;
+  return `${what} received with --no-verify. This listener verifies signatures, so it doesn't forward ${count === 1 ? 'it' : 'them'}.`;
 }

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
-import { dropOldest } from '../../kernel/drop-oldest.ts';
 import { closeServer } from '../../kernel/network/listening.ts';
 import { BodyLimitError } from '../../kernel/streams.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
-import { MAX_REMEMBERED_IDS } from '../listen-defaults.ts';
 import { openPort } from '../open-port.ts';
+import { AcceptedDeliveries } from './accepted-deliveries.ts';
+import { limitConnections } from './connections.ts';
 import { type Delivery, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
+import { type NotHttpReason, notHttpReason, refuseConnection } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
@@ -26,7 +28,7 @@ export interface ReceiverOptions {
   secretsFor: (envelopeId: string | null, bytes: number) => Promise<readonly string[]>;
   verify: boolean;
   clock: Clock;
-  /** IDs received before this run. */
+  /** The keys of deliveries accepted before this run. */
   seen?: Iterable<string>;
   /** Called for each delivery before the response. If it rejects, the response is 500, so that the sender retries. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
@@ -36,6 +38,10 @@ export interface ReceiverOptions {
   onElsewhere: (path: string) => void;
   /** Called for each request refused because the bodies of others take too much memory. */
   onBusy: () => void;
+  /** Called for each connection that was closed because there were too many. */
+  onCrowded: () => void;
+  /** Called for each connection that was closed because it sent no HTTP request. */
+  onNotHttp: (reason: NotHttpReason) => void;
 }
 
 export interface Receiver {
@@ -53,12 +59,18 @@ const MAX_CONNECTIONS = 2_000;
  * 404 other path, 503 if too many bodies are open.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const state = { bodies: new OpenBodies(), accepted: new Set(options.seen) };
+  const state = { bodies: new OpenBodies(), accepted: new AcceptedDeliveries(options.seen) };
   const server = createServer(TIME_LIMITS, (request, response) => {
     // Rejects if the sender disconnects during its request.
     void handle(request, response, options, state).catch(() => answer(response, 500));
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, MAX_CONNECTIONS, options.onCrowded);
+  server.on('clientError', (error, socket) => {
+    const reason = notHttpReason(error);
+    if (reason !== undefined) options.onNotHttp(reason);
+    if (socket instanceof Socket) refuseConnection(socket, error);
+    else socket.destroy();
+  });
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
@@ -71,8 +83,7 @@ const MAX_PATH_LENGTH = 100;
 
 interface State {
   bodies: OpenBodies;
-  /** The IDs of accepted deliveries, to recognize repeats. */
-  accepted: Set<string>;
+  accepted: AcceptedDeliveries;
 }
 
 async function handle(
@@ -103,22 +114,16 @@ async function acceptDelivery(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
-  accepted: Set<string>,
+  accepted: AcceptedDeliveries,
 ): Promise<number> {
-  let added: string | undefined;
   try {
     const delivery = await checkDelivery(raw, request, options);
-    const { id, reason, answer } = delivery;
-    const duplicate = reason === null && accepted.has(id);
-    // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
-    if (reason === null && !duplicate) {
-      added = id;
-      dropOldest(accepted.add(id), MAX_REMEMBERED_IDS);
-    }
-    await options.onDelivery({ ...delivery, duplicate });
-    return answer;
+    const store = async (duplicate: boolean) => options.onDelivery({ ...delivery, duplicate });
+    // Only accepted deliveries are remembered. Otherwise, a forged copy would make the real one look like a repeat.
+    if (delivery.reason === null) await accepted.store(delivery, store);
+    else await store(false);
+    return delivery.answer;
   } catch (error) {
-    if (added !== undefined) accepted.delete(added);
     options.onFailure(error);
     return 500;
   }
@@ -211,7 +216,8 @@ const WORDS: Readonly<Record<number, string>> = {
 
 function answer(response: ServerResponse, status: number): void {
   if (response.headersSent) return;
-  const closes = status === 413 || status === 503 ? { connection: 'close' } : {};
+  // Only senders of accepted deliveries keep their connection.
+  const closes = status === 200 ? {} : { connection: 'close' };
   const allow = status === 405 ? { allow: 'POST' } : {};
   const retry = status === 503 ? { 'retry-after': '5' } : {};
   const text = `${WORDS[status] ?? ''}\n`;

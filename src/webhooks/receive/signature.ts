@@ -13,6 +13,9 @@ export function sign(payload: Uint8Array, secret: string): string {
   return createHmac('sha256', secret).update(payload).digest('hex');
 }
 
+/** A part of the signatures that other services send, such as `t=1700000000,v1=…`. */
+const NAMED_PART = /(?:^|[,;])\s*(?:t|ts|timestamp|v\d+|sig|signature)=/i;
+
 /**
  * Checks a delivery's signature over its raw bytes, in constant time, against each secret (rotation).
  * Accepted forms: `<hex>` and `sha256=<hex>`. Anything else, including two headers, fails.
@@ -25,6 +28,11 @@ export function checkSignature(
   if (header === undefined || header === '') return failed('missing', 'the signature header is missing');
   const values = typeof header === 'string' ? [header] : header;
   const [value] = values;
+  if (values.length === 1 && value !== undefined && NAMED_PART.test(value))
+    return failed(
+      'malformed',
+      'the signature has named parts, such as a timestamp; the service sends only hex',
+    );
   if (value === undefined || values.length > 1 || value.includes(',')) {
     return failed('several', 'there is more than one signature header');
   }

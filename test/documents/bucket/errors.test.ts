@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openBucket, probeBucket } from '../../../src/documents/bucket/bucket.ts';
+import { StorageError } from '../../../src/kernel/errors.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 
 const KEY = 'esign/envelopes/org_1/env_1/signed.pdf';
@@ -47,6 +48,37 @@ describe("the bucket's errors", () => {
   it('have the code and message of the bucket', async () => {
     const bucket = await openBucket(await refusing([403, 'AccessDenied']));
     await expect(bucket.open(KEY)).rejects.toThrow('access denied (AccessDenied: because)');
+    bucket.close();
+  });
+
+  it.each([
+    ['InvalidRequest', 'The object was stored using a form of Server Side Encryption.', 'SSE-C'],
+    ['KMS.DisabledException', 'arn:aws:kms:x is disabled.', 'kms:Decrypt'],
+    ['KMS.KMSInvalidStateException', 'arn:aws:kms:x is pending deletion.', 'kms:Decrypt'],
+    ['InvalidArgument', 'Requests specifying SSE-C must provide a key.', 'SSE-C'],
+    ['InvalidArgument', 'x-amz-meta is too long.', 'esign profiles show'],
+  ])('have a fix for their reason: %s, %s', async (code, message, hint) => {
+    server = await startServer((_, response) => {
+      response.writeHead(400, { 'content-type': 'application/xml' });
+      response.end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+    });
+    const bucket = await openBucket({ ...SETTINGS, endpoint: server.origin });
+    const error: unknown = await bucket.open(KEY).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: expect.stringContaining(message.slice(0, -1)) as unknown });
+    expect(error).not.toMatchObject({ hint: expect.stringContaining('path style') as unknown });
+    expect(error).toSatisfy(
+      (one) => one instanceof StorageError && `${one.message} ${one.hint}`.includes(hint),
+    );
+    bucket.close();
+  });
+
+  it("blame a proxy, not the key, for a page that isn't from S3", async () => {
+    server = await startServer((_, response) => {
+      response.writeHead(403, { 'content-type': 'text/html' }).end('<html>Blocked</html>');
+    });
+    const bucket = await openBucket({ ...SETTINGS, endpoint: server.origin });
+    const message = expect.stringContaining('a proxy or gateway refused the request (403)') as unknown;
+    await expect(bucket.open(KEY)).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE', message });
     bucket.close();
   });
 

@@ -110,13 +110,13 @@ describe('a seal with bytes behind it', () => {
     const extended = await sealedBy({ name: 'Signer' }, (pdf) => Buffer.concat([pdf, Buffer.from('%')]));
     const pin = String(extended.seal.fingerprint);
     expect(judged(extended, { pin })).toEqual(['pinned', 'SEAL_EXTENDED']);
-    expect(judged(extended, { pin, acceptsExtended: true })).toEqual(['pinned', undefined]);
-    expect(judged(extended, { authorities: [root.x509], acceptsExtended: true })).toEqual([
+    expect(judged(extended, { pin, acceptsExtended: 'known' })).toEqual(['pinned', undefined]);
+    expect(judged(extended, { authorities: [root.x509], acceptsExtended: 'known' })).toEqual([
       'trusted',
       undefined,
     ]);
-    expect(judged(extended, { acceptsExtended: true })).toEqual(['unknown', 'SEAL_EXTENDED']);
-    expect(judged(extended, { pin: OTHER, acceptsExtended: true })).toEqual(['other', 'SEAL_EXTENDED']);
+    expect(judged(extended, { acceptsExtended: 'known' })).toEqual(['unknown', 'SEAL_EXTENDED']);
+    expect(judged(extended, { pin: OTHER, acceptsExtended: 'known' })).toEqual(['other', 'SEAL_EXTENDED']);
   });
 });
 

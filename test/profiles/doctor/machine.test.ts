@@ -59,11 +59,12 @@ describe('this machine', () => {
       'ok',
       /HTTPS_PROXY\)$/,
     ],
-    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1' }, 'warning', /this machine/],
-    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1', no_proxy: '*' }, 'ok', /NO_PROXY/],
+    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1' }, 'ok', /^none .*on this machine/],
+    ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: 'http://p:1' }, 'warning', /this machine/],
+    ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: 'http://p:1', no_proxy: '*' }, 'ok', /NO_PROXY/],
     ['https://api.example.com/v1', { HTTPS_PROXY: 'proxy' }, 'ok', 'http://proxy (HTTPS_PROXY)'],
-    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '127.0.0.1:9' }, 'warning', /this machine/],
-    ['http://[::1]:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
+    ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: 'p:1', NO_PROXY: '127.0.0.1:9' }, 'warning', /this machine/],
+    ['https://[::1]:4010/v1', { HTTPS_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
     ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not a valid/],
   ])('checks the proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
     const { check } = checkProxy(context({ env }), new URL(url));

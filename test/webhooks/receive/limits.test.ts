@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AcceptedDeliveries } from '../../../src/webhooks/receive/accepted-deliveries.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 import type { Receiver } from '../../../src/webhooks/receive/receiver.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -14,11 +15,13 @@ let receiver: Receiver;
 let deliveries: Delivery[];
 let failures: unknown[];
 let busy: number;
+let notHttp: string[];
 /** Stores a delivery. */
 let store: () => Promise<void>;
 
 beforeEach(async () => {
   [deliveries, failures, busy, store] = [[], [], 0, () => Promise.resolve()];
+  notHttp = [];
   receiver = await startTestReceiver(SECRET, {
     onDelivery: async (delivery) => {
       await store();
@@ -26,16 +29,23 @@ beforeEach(async () => {
     },
     onFailure: (error) => failures.push(error),
     onBusy: () => busy++,
+    onNotHttp: (reason) => notHttp.push(reason),
   });
 });
 afterEach(() => receiver.close());
 
 const deliver = (body = BODY) => post(receiver.url, body, signed(body, SECRET));
 
-/** Sends a body except for its last byte, and leaves the connection open. */
-async function open(bytes: number): Promise<Socket> {
+/** Opens a connection, and sends nothing. */
+async function connected(): Promise<Socket> {
   const socket = connect(Number(new URL(receiver.url).port), '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
+  return socket;
+}
+
+/** Sends a body except for its last byte, and leaves the connection open. */
+async function open(bytes: number): Promise<Socket> {
+  const socket = await connected();
   socket.write(`POST /webhooks HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`);
   socket.write(Buffer.alloc(bytes - 1, 'x'));
   return socket;
@@ -69,4 +79,79 @@ it('responds with 500 to a delivery that could not be stored, and accepts it as 
   expect([await deliver(), await deliver()]).toEqual([200, 200]);
   expect(deliveries).toMatchObject([{ duplicate: false }, { duplicate: true }]);
   expect(failures).toEqual([full]);
+});
+
+it('takes the same id of another envelope for another delivery', async () => {
+  const of = (envelopeId: string) =>
+    JSON.stringify({
+      id: 'evt_1',
+      type: 'envelope.sent',
+      createdAt: '2026-01-02T03:04:05Z',
+      data: { envelopeId },
+    });
+  for (const body of [of('env_1'), of('env_2'), of('env_1')]) expect(await deliver(body)).toBe(200);
+  expect(deliveries.map(({ duplicate }) => duplicate)).toEqual([false, false, true]);
+});
+
+it('acknowledges no repeat of a delivery before that is stored', async () => {
+  let fail = (_: Error) => undefined as unknown;
+  let stored = 0;
+  const accepted = new AcceptedDeliveries();
+  const storing = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  const first = accepted.store({ envelopeId: 'env_1', id: 'evt_1' }, () => storing);
+  const repeat = accepted.store({ envelopeId: 'env_1', id: 'evt_1' }, () => {
+    stored++;
+    return Promise.resolve();
+  });
+  const other = accepted.store({ envelopeId: 'env_2', id: 'evt_1' }, (isRepeat) => {
+    expect(isRepeat).toBe(false);
+    return Promise.resolve();
+  });
+  await other;
+  fail(new Error('the disk is full'));
+  expect((await Promise.allSettled([first, repeat])).map(({ status }) => status)).toEqual([
+    'rejected',
+    'rejected',
+  ]);
+  expect(stored).toBe(0);
+});
+
+it('closes the connection of every refused request', async () => {
+  const requests = [
+    ['404', `GET /x HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['405', `GET /webhooks HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['401', `POST /webhooks HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`],
+  ] as const;
+  for (const [status, text] of requests) {
+    const socket = await connected();
+    socket.write(text);
+    const reply = String(await once(socket, 'data'));
+    expect(reply).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close`, 'i'));
+    await once(socket, 'close');
+  }
+});
+
+it.each([
+  ['TLS', Buffer.from('160301020001000001fc0303', 'hex')],
+  ['an unknown method', Buffer.from('FETCH /webhooks HTTP/1.1\r\nHost: a\r\n\r\n')],
+  ['something other than HTTP', Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')],
+  ['something other than HTTP', Buffer.from('POST /webhooks HTTP/1.1\r\nContent-Length: x\r\n\r\n')],
+  ['something other than HTTP', Buffer.from([0, 1, 2, 3])],
+])('reports a sender that uses %s, and closes its connection', async (reason, bytes) => {
+  const socket = await connected();
+  socket.write(bytes);
+  socket.resume();
+  await once(socket, 'close');
+  expect(notHttp).toEqual([reason]);
+  expect(await deliver()).toBe(200);
+});
+
+it('does not report a connection that is closed or too slow', async () => {
+  (await connected()).destroy();
+  const half = await open(100);
+  half.destroy();
+  expect(await deliver()).toBe(200);
+  expect(notHttp).toEqual([]);
 });

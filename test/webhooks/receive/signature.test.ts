@@ -40,6 +40,13 @@ describe('webhook signatures', () => {
     ['an empty header', '', 'missing'],
     ['two headers', [sign(payload, secret), sign(payload, secret)], 'several'],
     ['two in one header', `${sign(payload, secret)}, ${sign(payload, secret)}`, 'several'],
+    ...[
+      `t=1700000000,v1=${sign(payload, secret)}`,
+      `v1=${sign(payload, secret)}`,
+      `v1=${sign(payload, secret)},t=1700000000`,
+      `ts=1700000000; sig=${sign(payload, secret)}`,
+      `timestamp=1700000000,signature=${sign(payload, secret)}`,
+    ].map((header): [string, string, string] => ['named parts', header, 'malformed']),
     ['uppercase hex', sign(payload, secret).toUpperCase(), 'malformed'],
     ['a truncated signature', sign(payload, secret).slice(1), 'malformed'],
     ['characters other than hex', 'z'.repeat(64), 'malformed'],

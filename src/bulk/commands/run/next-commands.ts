@@ -52,6 +52,17 @@ function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Ter
   const results: Pairs[number] =
     file === 'stdin'
       ? ['Export the results', command('bulk', 'export', id, '-o', 'status.csv')]
-      : ['Add the results to your file', command('bulk', 'export', id, '--into', file, '-o', 'status.csv')];
+      : [
+          'Add the results to your file',
+          command(
+            'bulk',
+            'export',
+            id,
+            '--into',
+            file,
+            '-o',
+            /\.xlsx$/i.test(file) ? 'status.xlsx' : 'status.csv',
+          ),
+        ];
   return [status, results, ['Who is late', command('late', '--run', id)], ['Cancel them', takeBack]];
 }

@@ -1,0 +1,59 @@
+import type * as CarryOut from '../../src/once/carry-out.ts';
+import type * as Precedence from '../../src/once/precedence.ts';
+import type * as Settling from '../../src/once/settle.ts';
+
+/*
+ * The product's own code with one rule of the protocol broken, to see that each rule is needed, and that the explorer finds what happens
+ * without it. A test replaces the modules with these variants (`vi.mock`), which do the same until a rule is broken.
+ */
+
+/** The rules by what a process does that breaks them. */
+export type BrokenRule =
+  | 'sends its own draft'
+  | 'sends the youngest draft'
+  | 'prefers an older draft to what was sent'
+  | 'decides without waiting'
+  | 'decides without reading the list'
+  | 'ignores what an earlier process may have left'
+  | 'cancels nothing';
+
+let broken: BrokenRule | undefined;
+
+/** Breaks a rule until the next call, or none. */
+export function breakRule(rule: BrokenRule | undefined): void {
+  broken = rule;
+}
+
+export function withBreakablePrecedence(real: typeof Precedence): typeof Precedence {
+  const byPrecedence: typeof real.byPrecedence = (a, b) => {
+    if (broken === 'sends the youngest draft' && a.status === 'DRAFT' && b.status === 'DRAFT')
+      return real.byPrecedence(b, a);
+    if (broken !== 'prefers an older draft to what was sent') return real.byPrecedence(a, b);
+    const asDraft = (one: typeof a) => (one.status === 'CANCELLED' ? one : { ...one, status: 'DRAFT' });
+    return real.byPrecedence(asDraft(a), asDraft(b));
+  };
+  return { ...real, byPrecedence };
+}
+
+export function withBreakableChoice(real: typeof CarryOut): typeof CarryOut {
+  const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) =>
+    real.chooseEnvelope(host, draft, broken === 'sends its own draft' ? [] : others);
+  const tidy: typeof real.tidy = (...all) =>
+    broken === 'cancels nothing' ? Promise.resolve() : real.tidy(...all);
+  return { ...real, chooseEnvelope, tidy };
+}
+
+export function withBreakableSettling(real: typeof Settling): typeof Settling {
+  const settle: typeof real.settle = async (host, start, notBefore) => {
+    if (broken === 'decides without reading the list') return { others: new Map(), isProof: true };
+    const isForgetful = broken === 'ignores what an earlier process may have left';
+    if (broken !== 'decides without waiting') return real.settle(host, start, isForgetful ? 0 : notBefore);
+    const { clock } = host.client;
+    const { sleep } = clock;
+    clock.sleep = () => Promise.resolve();
+    return real.settle(host, start, notBefore).finally(() => {
+      clock.sleep = sleep;
+    });
+  };
+  return { ...real, settle };
+}
