@@ -3,7 +3,16 @@ import { password, search, select, input as text, confirm as yesOrNo } from '@in
 import { ctrlCPressed } from '../kernel/errors.ts';
 import { openControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
-import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.ts';
+import {
+  askPlainChoice,
+  askPlainText,
+  askPlainYesOrNo,
+  type Choice,
+  type PromptContext,
+  type TextQuestion,
+} from './plain-prompts.ts';
+
+export type { Choice } from './plain-prompts.ts';
 
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
@@ -13,15 +22,6 @@ import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.t
 /** Whether nothing may be redrawn, as screen readers and braille displays need. */
 function isAccessible(): boolean {
   return Boolean(process.env.ESIGN_ACCESSIBLE);
-}
-
-export interface Choice<T> {
-  value: T;
-  /** A single line. */
-  name: string;
-  /** The text shown after it was chosen (default: the name). */
-  short?: string;
-  description?: string;
 }
 
 /** Asks to choose one of several items. `first` is preselected. */
@@ -44,13 +44,6 @@ export function askFromList<T>(
   return onKeyboard((context) => search({ message, source, pageSize: 7, theme }, context));
 }
 
-export interface TextQuestion {
-  /** The answer if nothing is typed. */
-  standard?: string | undefined;
-  /** Returns what is wrong with an answer; undefined if it is accepted. */
-  problemOf?: (answer: string) => string | undefined;
-}
-
 /** Asks for a line of text, which may be empty. */
 export function askText(message: string, question: TextQuestion = {}): Promise<string> {
   if (isAccessible()) return onKeyboard((context) => askPlainText(message, question, context));
@@ -70,12 +63,6 @@ export function askYesOrNo(message: string): Promise<boolean> {
 export async function askSecret(message: string): Promise<string> {
   const mask = isAccessible() ? false : '•';
   return (await onKeyboard((context) => password({ message, mask }, context))).trim();
-}
-
-export interface PromptContext {
-  input: ReadStream;
-  output: NodeJS.WriteStream;
-  signal: AbortSignal;
 }
 
 /**

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { UsageError } from '../../kernel/errors.ts';
-import { takeStdin } from '../../kernel/files/user-file.ts';
+import { chunksOf, takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
@@ -23,6 +25,7 @@ const SOURCES = {
     "To show an envelope's keys, run `esign envelopes get ID`. To download its documents, run `esign envelopes download ID`.",
 };
 type IdKind = keyof typeof SOURCES;
+type Notices = Pick<CommandTerminal, 'notice'>;
 
 /**
  * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
@@ -33,7 +36,7 @@ type IdKind = keyof typeof SOURCES;
 export async function readIds(
   words: readonly string[],
   what: IdKind,
-  terminal: Pick<CommandTerminal, 'notice'>,
+  terminal: Notices,
   stdin?: NodeJS.ReadableStream,
 ): Promise<Ids> {
   if (words.length === 0) {
@@ -44,8 +47,8 @@ export async function readIds(
   const ids: string[] = [];
   const signers = new Map<string, string[]>();
   for (const word of new Set(words)) {
-    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, stdin);
-    else if (word === '-') await readLines(ids, what, stdin);
+    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, terminal, stdin);
+    else if (word === '-') await readLines(ids, what, terminal, stdin);
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
@@ -54,8 +57,14 @@ export async function readIds(
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, ...named };
 }
 
+/** Says on a terminal what the command waits for. */
+function announceReading(what: IdKind, terminal: Notices): void {
+  if (isatty(0))
+    terminal.notice(`Reading ${what}s, one per line. Press Ctrl-D at the end, or Ctrl-C to stop.`);
+}
+
 /** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
-function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
+function reportNone(what: IdKind, fromStdin: boolean, terminal: Notices): void {
   if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
   else
     throw new UsageError(`The ${what} is empty.`, {
@@ -67,10 +76,11 @@ function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerm
 async function readEnvelopeLines(
   ids: string[],
   signers: Map<string, string[]>,
+  terminal: Notices,
   input?: NodeJS.ReadableStream,
 ): Promise<void> {
   const alone = new Set(ids);
-  for await (const line of await linesOf('envelope ID', input)) {
+  for await (const line of await linesOf('envelope ID', terminal, input)) {
     const [id = '', signer] = firstColumn(line).split(/ +/);
     if (id === '') continue;
     ids.push(id);
@@ -80,13 +90,21 @@ async function readEnvelopeLines(
   for (const id of alone) signers.delete(id);
 }
 
-async function linesOf(what: IdKind, input: NodeJS.ReadableStream = takeStdin(`${what}s`)) {
+async function linesOf(what: IdKind, terminal: Notices, given?: NodeJS.ReadableStream) {
   const { createInterface } = await import('node:readline');
+  if (given === undefined) announceReading(what, terminal);
+  // Ends with an error when a signal stops the inputs.
+  const input = given ?? Readable.from(chunksOf(takeStdin(`${what}s`)));
   return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
 }
 
-async function readLines(ids: string[], what: IdKind, input?: NodeJS.ReadableStream): Promise<void> {
-  for await (const line of await linesOf(what, input)) {
+async function readLines(
+  ids: string[],
+  what: IdKind,
+  terminal: Notices,
+  input?: NodeJS.ReadableStream,
+): Promise<void> {
+  for await (const line of await linesOf(what, terminal, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }
