@@ -6,6 +6,8 @@ import { waitingIndicator } from '../output/waiting-indicator.ts';
 import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.ts';
 import type { Choice, PromptContext, TextQuestion } from './question.ts';
 
+export type { Choice } from './question.ts';
+
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
  * Ask only if `terminal.canAsk` is true.

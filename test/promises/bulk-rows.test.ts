@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
@@ -74,8 +74,7 @@ describe('a file with problems', () => {
       expect(lines[0]).toMatch(/^LINE {2}COLUMN/);
       const text = lines.map((line) => line.trim()).join(' ');
       expect(text).toMatch(/"bad0" is not .* \(100 rows: 2, 5, 8, 11, 14, …\)/);
-      for (const part of ['(every row)', 'gmial', '2> problems.txt'])
-        expect(text).toContain(part);
+      for (const part of ['(every row)', 'gmial', '2> problems.txt']) expect(text).toContain(part);
     });
   });
 
@@ -180,7 +179,8 @@ describe('a spreadsheet', () => {
       if (request.path.includes('/templates/')) return json(response, 200, { data: { id: 'tmpl_nda' } });
       if (request.method === 'GET') return answerPage(request, response, created.length, () => created[0]);
       if (request.body.includes('ada@')) {
-        created.push({ ...readBody(request.body), id: '=HYPERLINK("http://x")', status: '@SUM(1)' });
+        const body = parseJson(request.body);
+        created.push({ ...(isRecord(body) ? body : {}), id: '=HYPERLINK("http://x")', status: '@SUM(1)' });
         return json(response, 201, { data: created[0] });
       }
       return json(response, 400, { error: { code: '+CMD', message: 'no' } });
