@@ -12,7 +12,7 @@ describe('without any configuration', () => {
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^Error: No profile is configured/),
-      expect.stringMatching(/esign profiles add NAME --base-url URL`$/),
+      expect.stringMatching(/esign profiles add`$/),
       expect.stringMatching(/esign sandbox start`$/),
       expect.stringMatching(/ESIGN_BASE_URL and ESIGN_API_KEY/),
     ]);
@@ -27,7 +27,7 @@ describe('without any configuration', () => {
   it('shows how to start when esign is run without arguments', async () => {
     const { code, stdout, stderr } = await home.run([]);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/EVERY DAY\s+demo [\s\S]*sandbox, [\s\S]*esign profiles add NAME/);
+    expect(stdout).toMatch(/EVERY DAY\s+demo [\s\S]*sandbox, [\s\S]*esign profiles add\n/);
   });
 
   it('reports that profiles use has nothing to choose', async () => {

@@ -22,12 +22,15 @@ afterAll(async () => {
 
 const { lease, get, madeFor } = leasesIn(home);
 describe('an interrupted or concurrent replacement', () => {
-  /** Read the old one; search the list, and page 1 once more; template; create; read again; cancel; search twice; send. */
-  const POINTS = Array.from({ length: 10 }, (_, index) => index + 1).flatMap((number) => [
+  /**
+   * Read the old one; search the list, and page 1 once more; template; look (the same two pages); create the draft; read the list twice, two
+   * pages each; read the draft and the old one; cancel; send.
+   */
+  const POINTS = Array.from({ length: 15 }, (_, index) => index + 1).flatMap((number) => [
     [number, 'request'] as const,
     [number, 'answer'] as const,
   ]);
-  const CANCEL = 7;
+  const [CREATE, CANCEL, SEND] = [7, 14, 15];
 
   const completes = async (points: typeof POINTS) => {
     for (const [number, what] of points) {
@@ -70,7 +73,7 @@ describe('an interrupted or concurrent replacement', () => {
 
   it('reports the state and the command that continues after Ctrl-C during the last step', async () => {
     const id = await lease('--send');
-    const reached = gate.hold(7, 'answer');
+    const reached = gate.hold(CANCEL, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');
@@ -90,7 +93,7 @@ describe('an interrupted or concurrent replacement', () => {
 
   it('reports an ID unchanged, even at the start of a sentence', { tags: ['full'] }, async () => {
     const id = await lease('--send');
-    const reached = gate.hold(10, 'request');
+    const reached = gate.hold(SEND, 'request');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     await running.insist();
@@ -104,7 +107,7 @@ describe('an interrupted or concurrent replacement', () => {
     tags: ['full'],
   }, async () => {
     const id = await lease('--send');
-    const reached = gate.hold(5, 'answer');
+    const reached = gate.hold(CREATE, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     await running.insist();
