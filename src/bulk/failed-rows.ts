@@ -6,8 +6,8 @@ import { linesOf } from '../journal/lines.ts';
 import { PlanWriter, readPlan } from './plan-run.ts';
 import type { RunState } from './run-state.ts';
 
-/** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again, in ms. */
-export const RETENTION_MS = 30 * 86_400_000;
+/** How long the addresses of failed rows are kept, in ms. */
+const RETENTION_MS = 30 * 86_400_000;
 const NAME = 'failed.jsonl';
 
 const signerSchema = z.object({ email: z.string(), name: z.string(), role: z.optional(z.string()) });

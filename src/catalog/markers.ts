@@ -32,7 +32,7 @@ export function requestIdOf(envelope: Pick<Envelope, 'metadata'>): string | unde
 }
 
 /** Returns a request ID in the form in which it is compared: a service may trim it, or return it as a number or in another Unicode form. */
-export function comparableRequestId(id: unknown): string | undefined {
+function comparableRequestId(id: unknown): string | undefined {
   if (typeof id === 'number') return String(id);
   return typeof id === 'string' ? id.trim().normalize('NFC') : undefined;
 }

@@ -228,7 +228,7 @@ function countsFor({ since }: WriteIdentity, now: number): (write: LoggedWrite) 
 }
 
 /** Returns a new ID for an entry. */
-export function newWriteId(): string {
+function newWriteId(): string {
   return `log_${randomBytes(6).toString('hex')}`;
 }
 

@@ -45,7 +45,8 @@ export async function createOnce(
     const explained = await host.explain(error);
     if (explained === undefined) return;
     await secret?.discard(explained);
-    throw explained;
+    if (explained instanceof Error) throw explained;
+    throw error;
   });
   return createdBy(host, secret);
 }

@@ -19,7 +19,7 @@ export interface RequestSigner {
 }
 
 /** The longest request ID that can be given, in characters. A service may cut longer ones. */
-export const MAX_REQUEST_ID_LENGTH = 200;
+const MAX_REQUEST_ID_LENGTH = 200;
 
 /** Put in front of a hash, so that another way of computing it is never compared with this one. */
 const CONTENT_VERSION = '1';

@@ -102,7 +102,7 @@ async function envelopeOf(
  * effect. The clock (this machine's or the service's) that shows less elapsed time counts, and a time in the future counts as now,
  * because a clock was changed.
  */
-export function msUntilListed({ intent, at, serviceAt }: LoggedWrite, client: Client): number {
+function msUntilListed({ intent, at, serviceAt }: LoggedWrite, client: Client): number {
   const open = Date.parse(intent.until) - Date.parse(intent.at);
   const elapsed = Math.min(
     client.clock.now() - Date.parse(at),

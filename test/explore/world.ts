@@ -124,7 +124,8 @@ export class World {
 
   /** Everything that determines what can happen from now on. */
   get key(): string {
-    const parts: (string | number)[] = [this.now, this.last, ...this.#lives, ...Object.values(this.left)];
+    const left: readonly number[] = Object.values<number>({ ...this.left });
+    const parts: (string | number)[] = [this.now, this.last, ...this.#lives, ...left];
     for (const { key } of this.#disks) parts.push(key);
     for (const { behavior, answers, lagMs } of this.processes) {
       parts.push(behavior.history, lagMs);

@@ -5,7 +5,7 @@
 export class BucketEtags {
   #areOther = false;
   #running = 0;
-  #undecided = new Set<() => void>();
+  readonly #undecided = new Set<() => void>();
 
   /** Runs the download of a file, which may decide the question for others. */
   async during<T>(download: () => Promise<T>): Promise<T> {
