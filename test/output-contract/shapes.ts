@@ -143,10 +143,11 @@ const run = {
   id: text,
   file: text,
   createdAt: text,
-  state: z.enum(['running', 'interrupted', 'paused', 'finished', 'cancelled']),
+  state: z.enum(['running', 'interrupted', 'paused', 'finished', 'cancelled', 'continued']),
   total: count,
   done: count,
   failed: count,
+  continuedBy: maybe,
 };
 const preview = z.object({
   dryRun: z.literal(true),

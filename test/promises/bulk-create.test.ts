@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
@@ -325,6 +325,51 @@ describe('a run whose envelopes are canceled', () => {
     expect(reportedError(canceled)).toMatchObject({ exitCode: 2, run: id });
     await release();
     expect(await lastRun()).toMatchObject({ state: 'paused' });
+  });
+});
+
+describe('the latest run', () => {
+  it('is that of the account, whatever was started at another one', async () => {
+    await people('here', 2);
+    await send();
+    const { id } = await lastRun();
+    const service = new Home();
+    const { baseUrl, apiKey } = await service.sandbox();
+    const added = argv`profiles add other --base-url ${baseUrl} --api-key-file - --no-verify`;
+    expect((await home.run(added, { input: apiKey })).code).toBe(0);
+    await home.run`profiles use sandbox`;
+    await people('there', 3);
+    const flags = argv`--template tmpl_nda --yes --json --profile other`;
+    expect((await home.run(argv`bulk create rows.csv ${flags}`)).code).toBe(0);
+    const runs = await home.run`bulk list --json`;
+    expect([runs.stdout.includes('there'), runs.stderr]).toEqual([
+      false,
+      expect.stringContaining('--profile other'),
+    ]);
+    expect(await home.json`bulk status`).toHaveLength(2);
+    expect(await home.json`bulk status --profile other`).toHaveLength(3);
+    expect(await home.json`late --run last --profile other`).toEqual([]);
+    await home.run`envelopes cancel --run last --yes`;
+    expect((await lastRun()).id).toBe(id);
+    expect(await home.json`envelopes list --status DRAFT --profile other`).toHaveLength(3);
+    await home.run`profiles remove other --yes`;
+    await service.close();
+  });
+
+  it('is not canceled while another one is starting', async () => {
+    await people('first', 2);
+    await send();
+    const folder = home.path('state', 'runs', 'run-29990101-000000000-00000000');
+    await mkdir(folder);
+    const release = await lockFile(
+      home.path('state', 'runs', 'run-29990101-000000000-00000000', 'lock'),
+      Error,
+    );
+    const canceled = await home.run`envelopes cancel --run last --yes --json`;
+    expect(reportedError(canceled)).toMatchObject({ exitCode: 2 });
+    await release();
+    await rm(folder, { recursive: true });
+    expect((await home.run`envelopes cancel --run last --yes --json`).code).toBe(0);
   });
 });
 
