@@ -155,10 +155,26 @@ const preview = z.object({
   rows: count,
   signers: count,
   people: count,
+  emails: z.object({ now: count, later: count }),
   existing: count,
   send: z.boolean(),
   requests: count,
   first: z.object({ line: z.nullable(count), subject: maybe, message: maybe }),
+  known: z.object({
+    signed: z.object({ people: count, since: maybe }),
+    open: z.object({ people: count, since: maybe }),
+    domains: z.array(z.object({ line: z.nullable(count), email: text, similar: text })),
+    moved: z.array(
+      z.object({
+        line: z.nullable(count),
+        name: text,
+        email: text,
+        otherEmail: text,
+        envelopeId: text,
+        next: text,
+      }),
+    ),
+  }),
 });
 
 const event = z.object({
@@ -497,6 +513,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         rows: count,
         signers: count,
         people: count,
+        emails: z.object({ now: count, later: count }),
         send: z.boolean(),
         requests: count,
       }),

@@ -286,6 +286,75 @@ describe('the commands after a run', () => {
   });
 });
 
+describe('before a list is sent', () => {
+  const preview = async (...flags: string[]) => {
+    const words = argv`bulk create rows.csv --template tmpl_lease --send --dry-run ${flags}`;
+    const [text, value] = [await home.run(words), await home.object(words)];
+    return { text: text.stdout, value };
+  };
+  /** Rows with a tenant, and a landlord who signs after them. */
+  const leases = (...tenants: [address: string, name: string][]) => {
+    const head =
+      'signer1_email,signer1_name,signer1_role,signer2_email,signer2_name,signer2_role,signing_order';
+    const rows = tenants.map(
+      ([address, name]) => `${address},${name},Tenant,lars@landlord.example,Lars,Landlord,sequential\n`,
+    );
+    return writeFile(home.path('rows.csv'), `${head}\n${rows.join('')}`);
+  };
+
+  it('the emails of the first turn are counted apart from the later ones', async () => {
+    await leases(['ann@tenants.example', 'Ann'], ['bo@tenants.example', 'Bo']);
+    const { text, value } = await preview();
+    expect(text).toContain('3 people, lars@landlord.example 2 times; 2 emails now, 2 later');
+    expect(value).toMatchObject({ people: 3, signers: 4, emails: { now: 2, later: 2 } });
+  });
+
+  it('it is shown who has signed or has it open, who moved, and unusual domains, without further requests', async () => {
+    const people = ['ann', 'bo', 'cy', 'dee'].map((name): [string, string] => [
+      `${name}@tenants.example`,
+      name,
+    ]);
+    await leases(...people, ['eve@old.example', 'Eve Old']);
+    const sent = await home.run`bulk create rows.csv --template tmpl_lease --send --yes --json`;
+    const ids = rowsIn(sent.stdout).map(({ envelopeId }) => String(envelopeId));
+    for (const id of ids.slice(0, 3)) await home.run`sandbox sign ${id}`;
+    // The next month's list, with another subject.
+    await leases(...people, ['eve@new.example', 'Eve Old'], ['fay@tenatns.example', 'Fay']);
+    const look = async () => {
+      relay.seen.length = 0;
+      const shown = await preview('--subject', 'Again');
+      return { ...shown, requests: relay.seen.length };
+    };
+    const elsewhere = { env: { ESIGN_NO_INDEX: '1' } };
+    const words = argv`bulk create rows.csv --template tmpl_lease --send --dry-run --json --subject Again`;
+    const without: unknown = JSON.parse((await home.run(words, elsewhere)).stdout);
+    await home.run`find ann`;
+    const { text, value } = await look();
+    expect(value.known).toMatchObject({
+      signed: { people: 3 },
+      open: { people: 1 },
+      moved: [{ line: 6, email: 'eve@new.example', otherEmail: 'eve@old.example', envelopeId: ids[4] }],
+      domains: [{ line: 7, email: 'fay@tenatns.example', similar: 'tenants.example' }],
+    });
+    expect(without).toMatchObject({ known: value.known });
+    expect(text).toContain('3 of these people have signed tmpl_lease');
+    expect(text).toContain('1 of these people has tmpl_lease open');
+    expect(text).toContain(`esign envelopes replace ${ids[4]} --signer eve@old.example=eve@new.example`);
+    expect(text).toContain('did you mean tenants.example?');
+    expect(text.replaceAll('\n          ', ' ')).toContain(
+      'esign bulk roster rows.csv --template tmpl_lease --missing',
+    );
+    // After the last 30 days, the index still knows it, and nothing more is requested.
+    await home.run`sandbox advance 40d`;
+    const before = await look();
+    expect(before.value.known).toMatchObject({ signed: { people: 3 } });
+    await rm(home.path('state', 'index'), { recursive: true });
+    const unknown = await look();
+    expect(unknown.value.known).toMatchObject({ signed: { people: 0 }, domains: [], moved: [] });
+    expect(unknown.requests).toBe(before.requests);
+  });
+});
+
 describe('a run whose envelopes are canceled', () => {
   it('has ended for good, and the list can be sent again', async () => {
     await people('end', 6);
