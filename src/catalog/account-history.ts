@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { comparableSigner } from '../kernel/text/email-address.ts';
+import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
 import { isTypo } from '../kernel/text/nearest.ts';
 import { foldText } from '../kernel/text/words.ts';
 import { hasSigned, isInFlight } from '../kernel/vocabulary.ts';
@@ -178,10 +178,6 @@ function stateOf(
 function nameKey({ name, email }: AskedSigner): string | undefined {
   const key = foldText(name).replaceAll(/\s+/g, ' ').trim();
   return key === '' || key === foldText(email) || key.includes('@') ? undefined : key;
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
 }
 
 /** Returns true if one letter differs or two are swapped; in a long domain, also if any two differ. */

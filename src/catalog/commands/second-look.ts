@@ -2,6 +2,7 @@ import type { Client } from '../../api/client.ts';
 import { suggestDomain } from '../../envelopes/completeness.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { isDiskError } from '../../kernel/files/disk-reason.ts';
+import { domainOf } from '../../kernel/text/email-address.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { Context } from '../../session/context.ts';
@@ -14,7 +15,12 @@ import type {
 } from '../account-history.ts';
 import { storedInIndex } from '../index/query.ts';
 
-type Pairs = [label: string, text: string][];
+export interface Notice {
+  label: string;
+  text: string;
+  /** The command that avoids it, and what it does. */
+  next?: { why: string; command: string } | undefined;
+}
 
 /** How many lines are named of each kind. */
 const MAX_NAMED = 3;
@@ -50,29 +56,36 @@ export function findingsAsJson({ moved, ...findings }: HistoryFindings) {
   return { ...findings, moved: moved.map((one) => ({ ...one, next: replaceCommand(one) })) };
 }
 
-/** Returns the findings as notices, each with a label. `leaveOut`: the command that lists only those who have not signed. */
-export function findingsInWords(
+/** Returns the findings as notices. `leaveOut`: the command that lists only those who have not signed. */
+export function noticesOf(
   { signed, open, moved, domains }: HistoryFindings,
   { templates, leaveOut, now }: { templates: readonly string[]; leaveOut?: string | undefined; now: number },
-): Pairs {
+): Notice[] {
   const [only, ...others] = templates;
   const what = only !== undefined && others.length === 0 ? only : 'their template';
+  const leavingOut = leaveOut === undefined ? undefined : { why: 'To leave them out', command: leaveOut };
   return [
-    ...peoplePair('Signed', signed, (people) => `${people} signed ${what}`, now),
-    ...(signed.people > 0 && leaveOut !== undefined
-      ? ([['', `leave them out: ${leaveOut}`]] satisfies Pairs)
-      : []),
-    ...peoplePair('Open', open, (people) => `${people} ${what} open`, now),
-    ...labeled(
-      'Moved',
-      moved,
-      (one) =>
-        `${placeOf(one.line)}${one.name} has it open at ${one.otherEmail}; instead of a second one: ${replaceCommand(one)}`,
-    ),
-    ...labeled('Unusual', domains, ({ line, email, similar }) => {
-      const domain = email.slice(email.lastIndexOf('@') + 1);
-      return `${placeOf(line)}nobody at ${domain} has signed before; did you mean ${similar}?`;
+    ...noticeOfPeople('Signed', signed, {
+      textOf: (who) => `${who} signed ${what}`,
+      event: '',
+      now,
+      next: leavingOut,
     }),
+    ...noticeOfPeople('Open', open, {
+      textOf: (who) => `${who} ${what} open`,
+      event: 'sent ',
+      now,
+    }),
+    ...firstOf(moved, 'Moved', (one) => ({
+      text: `${placeOf(one.line)}${one.name} has it open at ${one.otherEmail}`,
+      next: {
+        why: `To send that one to ${one.email} instead of a second one`,
+        command: replaceCommand(one),
+      },
+    })),
+    ...firstOf(domains, 'Unusual', ({ line, email, similar }) => ({
+      text: `${placeOf(line)}nobody at ${domainOf(email)} has signed before; did you mean ${similar}?`,
+    })),
   ];
 }
 
@@ -81,22 +94,27 @@ function replaceCommand({ envelopeId, otherEmail, email }: MovedSigner): string 
   return command('envelopes', 'replace', envelopeId, '--signer', `${otherEmail}=${email}`);
 }
 
-function peoplePair(
+function noticeOfPeople(
   label: string,
   { people, since }: PeopleSince,
-  textOf: (people: string) => string,
-  now: number,
-): Pairs {
+  {
+    textOf,
+    event,
+    now,
+    next,
+  }: { textOf: (who: string) => string; event: string; now: number; next?: Notice['next'] },
+): Notice[] {
   if (people === 0) return [];
   const who = people === 1 ? '1 of these people has' : `${grouped(people)} of these people have`;
-  const first = since === null ? '' : `, ${people === 1 ? '' : 'the first '}${relativeTime(since, now)}`;
-  return [[label, `${textOf(who)}${first}`]];
+  const first =
+    since === null ? '' : `, ${people === 1 ? '' : 'the first '}${event}${relativeTime(since, now)}`;
+  return [{ label, text: `${textOf(who)}${first}`, next }];
 }
 
-function labeled<T>(label: string, all: readonly T[], textOf: (one: T) => string): Pairs {
-  const pairs = all.slice(0, MAX_NAMED).map((one): Pairs[number] => [label, textOf(one)]);
-  const more = all.length - pairs.length;
-  return more > 0 ? [...pairs, [label, `… and ${counted(more, 'more row')}`]] : pairs;
+function firstOf<T>(all: readonly T[], label: string, noticeOf: (one: T) => Omit<Notice, 'label'>): Notice[] {
+  const shown = all.slice(0, MAX_NAMED).map((one): Notice => ({ label, ...noticeOf(one) }));
+  const more = all.length - shown.length;
+  return more > 0 ? [...shown, { label, text: `… and ${counted(more, 'more row')}` }] : shown;
 }
 
 function placeOf(line: number | null): string {

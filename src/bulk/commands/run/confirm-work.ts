@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import { RESERVE } from '../../../api/limits.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
-import { findingsAsJson, findingsInWords, lookTwice } from '../../../catalog/commands/second-look.ts';
+import { findingsAsJson, lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
@@ -142,29 +142,34 @@ async function newRunText(
   const head = `${safeLine(`${name}${sheet}`)}: ${counted(rows, 'row')}\n`;
   if (work.rows === 0) return `${head}${renderPairs(sentRowsInWords(sent, context), context.terminal, '  ')}`;
   const example = exampleOf(run);
+  const notices = noticesAbout(run, findings, context.session.now());
   const lines: Pairs = [
     ...workInWords(work, { left, templates: [...templates.keys()] }),
     ...(example?.subject === undefined
       ? []
       : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
     ...sentRowsInWords(sent, context),
-    ...noticesInWords(run, findings, context),
+    ...notices.map(({ label, text }): Pairs[number] => [label, safeLine(text)]),
     ['Takes', timeInWords(work, client, context)],
     ...(await accountLine(work, context)),
   ];
-  return `${head}${renderPairs(lines, context.terminal, '  ')}`;
+  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices)}`;
 }
 
 /** Returns what the account already knows about the people of the rows. */
-function noticesInWords({ list, rows, request }: NewRun, findings: HistoryFindings, context: Context): Pairs {
+function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings, now: number): Notice[] {
   const templates = [...new Set(rows.map(({ templateId }) => templateId))];
   const [template = ''] = templates;
   const canLeaveOut = request.file !== '-' && templates.length === 1;
-  const leaveOut = canLeaveOut
-    ? command('bulk', 'roster', list.report.name, '--template', template, '--missing')
-    : undefined;
-  const pairs = findingsInWords(findings, { templates, leaveOut, now: context.session.now() });
-  return pairs.map(([label, text]) => [label, safeLine(text)]);
+  const leaveOut = command('bulk', 'roster', list.report.name, '--template', template, '--missing');
+  return noticesOf(findings, { templates, leaveOut: canLeaveOut ? leaveOut : undefined, now });
+}
+
+/** Returns the commands of notices. None is wrapped, so that it can be copied. */
+function commandsOf(notices: readonly Notice[]): string {
+  return notices
+    .flatMap(({ next }) => (next ? [`  ${safeLine(next.why)}:\n    ${safeLine(next.command)}\n`] : []))
+    .join('');
 }
 
 /** Returns the email of the first row, unless it is not sent: another row's email would be misleading. */

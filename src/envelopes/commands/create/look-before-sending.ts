@@ -1,5 +1,5 @@
 import { AccountHistory } from '../../../catalog/account-history.ts';
-import { findingsInWords, lookTwice } from '../../../catalog/commands/second-look.ts';
+import { lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { findRecentCreate } from '../../../once/recent-create.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { Context } from '../../../session/context.ts';
@@ -19,13 +19,18 @@ export async function lookBeforeSending(envelope: EnvelopeInput, context: Contex
   const client = await session.client();
   const { templateId, signers } = envelope;
   const findings = await lookTwice(new AccountHistory(signers), [{ templateId, signers }], client, context);
-  const pairs = findingsInWords(findings, { templates: [templateId], now: session.now() });
+  const notices = noticesOf(findings, { templates: [templateId], now: session.now() });
   const body = createBody(envelope, newRequestId());
   const recent = await findRecentCreate(client, body, await session.memory(), interrupt.signal);
   return {
-    notes: pairs.map(([label, text]) => `${label}: ${text}.`),
+    notes: notices.map(({ text, next }) => sentencesOf(text, next)),
     repeats:
       recent &&
       `This machine sent the same request ${relativeTime(recent.at, session.clock.now())}: ${recent.envelope.id} (${recent.envelope.status ?? 'sent'}).`,
   };
+}
+
+function sentencesOf(text: string, next: Notice['next']): string {
+  const sentence = /[?.]$/.test(text) ? text : `${text}.`;
+  return next === undefined ? sentence : `${sentence} ${next.why}: \`${next.command}\`.`;
 }
