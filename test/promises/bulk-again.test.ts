@@ -200,7 +200,10 @@ describe('an unfinished run whose list is run again', () => {
     const status = await home.run(argv`bulk status ${String(id)}`);
     expect(status.code).toBe(0);
     const resumed = await home.run(argv`bulk resume ${String(id)} --yes --json`);
-    expect(reportedError(resumed)).toMatchObject({ exitCode: 5, hint: expect.stringContaining(String(by)) });
+    expect(reportedError(resumed)).toMatchObject({
+      exitCode: 5,
+      hint: expect.stringContaining(String(by)) as unknown,
+    });
     // The drafts that the new run has sent are no longer those of the old one.
     const canceled = await home.run(argv`envelopes cancel --run ${String(id)} --yes --json`);
     expect([canceled.code, canceled.stdout]).toEqual([0, '']);

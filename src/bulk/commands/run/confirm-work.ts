@@ -31,9 +31,11 @@ interface Confirming {
 /** Shows what a new run will do, and asks for confirmation. */
 export async function confirmNewRun(run: NewRun, client: Client, context: Context): Promise<void> {
   const { request, list, work, left } = run;
-  const findings = await lookTwice(run.sent.history, run.rows, client, context);
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
-  if (!context.terminal.json) context.terminal.err(await newRunText(run, findings, client, context));
+  if (!context.terminal.json) {
+    const findings = await lookTwice(run.sent.history, run.rows, client, context);
+    context.terminal.err(await newRunText(run, findings, client, context));
+  }
   await confirmRows(work, `${first}${rowsInWords(work, left)}`, client, context, {
     yes: request.yes,
     always: list.report.isIncomplete && !request.allowMissing,
