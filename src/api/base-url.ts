@@ -11,11 +11,10 @@ export function isLoopback(url: URL): boolean {
  */
 export function normalizeBaseUrl(text: string, options: { insecureHttp?: boolean | undefined } = {}): string {
   const example = 'A base URL looks like https://api.example.com/api/v1.';
-  if (!URL.canParse(text))
-    throw new UsageError(`The base URL is not a valid URL: ${text}`, { hint: example });
+  if (!URL.canParse(text)) throw new UsageError(`The base URL "${text}" is not a URL.`, { hint: example });
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new UsageError(`The base URL must start with https://, not ${url.protocol}//`, { hint: example });
+    throw new UsageError(`The base URL must start with https://, not ${url.protocol}//.`, { hint: example });
   }
   if (url.username || url.password) {
     throw new UsageError('The base URL must not contain a username or password.', { hint: example });

@@ -50,7 +50,7 @@ function relativeToBase(text: string, baseUrl: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text.startsWith('/') ? text : `/${text}`;
   if (text.startsWith(`${baseUrl}/`)) return text.slice(baseUrl.length);
   throw new UsageError(`${text} is outside ${baseUrl}. The API key is never sent anywhere else.`, {
-    hint: 'To use a different service, add a profile for it: `esign profiles add NAME --base-url URL`.',
+    hint: 'To use a different service, add a profile for it: `esign profiles add`.',
   });
 }
 

@@ -4,6 +4,7 @@ import { requestIdOf } from '../catalog/markers.ts';
 import { createBody } from '../envelopes/create.ts';
 import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { isForRequest } from '../once/identity.ts';
 import type { EnvelopeFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
 import { resultOf, secondResult } from './results.ts';
@@ -26,7 +27,7 @@ export class RunHost implements RequestHost {
   readonly #session: BulkSession;
   readonly #rowsById = new Map<string, number>();
   readonly #drafts = new Map<string, number>();
-  /** True once only the records of this machine decide. */
+  /** True once only the records on this machine decide. */
   #isAlone = false;
 
   constructor(session: BulkSession) {
@@ -83,6 +84,13 @@ export class RunHost implements RequestHost {
   isOwn(row: number, envelopeId: string): boolean {
     const { state } = this.#session.run;
     return state.idOf(row) === envelopeId && state.isOwn(row);
+  }
+
+  async hasSameContent(row: number, envelope: Envelope): Promise<boolean> {
+    for await (const one of this.#session.run.rows())
+      if (one.row === row)
+        return one.identity !== 'given' || isForRequest(envelope, { ...one.envelope, content: one.content });
+    return true;
   }
 
   ask<T>(

@@ -72,12 +72,12 @@ export class Batch {
 
   #textOf(failure: NonNullable<ItemResult['failure']>): string {
     const { terminal } = this.#context;
-    const { redactor } = terminal;
+    const { redactor, account } = terminal;
     if (typeof failure === 'string') return redactor.redact(failure);
     const { label, error } = failure;
     const isNamed = label === undefined || reportOf(error).message.includes(label);
     const name = isNamed ? '' : `${redactor.redact(safeLine(label))}: `;
-    return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr })}`;
+    return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr, account })}`;
   }
 
   /** Reports the first failure, which was withheld in case all items fail. */

@@ -30,7 +30,8 @@ export abstract class EsignCommand extends Command {
   protected context(flags: CommonFlags): Context {
     const invocation = invocationOf(this.config);
     const terminal = createTerminal(flags, invocation);
-    const session = new Session(flags, { version: this.config.version, invocation, terminal });
+    const debug = flags.debug || Boolean(process.env.ESIGN_DEBUG);
+    const session = new Session({ ...flags, debug }, { version: this.config.version, invocation, terminal });
     return { session, terminal, interrupt: invocation.interrupt };
   }
 

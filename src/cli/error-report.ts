@@ -17,6 +17,8 @@ import { command, wordsForHint } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
+import type { RunAccount } from '../session/account.ts';
+import { withAccount } from './account-commands.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** An error as printed with `--json`: one line on stderr. */
@@ -40,6 +42,8 @@ interface ReportOptions {
   isWrite?: boolean;
   /** A further hint, which only the command line can give. */
   advice?: string | undefined;
+  /** The account of the run, for the hint. */
+  account?: RunAccount;
   /** The exit code of the signal that ends the process, if any. */
   exitCode?: number | undefined;
 }
@@ -48,10 +52,12 @@ interface ReportOptions {
 export function reportOf(error: unknown, options: ReportOptions = {}): ErrorReport {
   const known = error instanceof EsignError;
   const service = error instanceof ServiceError;
+  const { account = NO_ACCOUNT } = options;
   const ownHint = known
-    ? (error.hint ?? hintFor(error))
+    ? (error.hint ?? hintFor(error, account))
     : 'This is a bug. Run the command again with --debug and report the output.';
-  const hint = [ownHint, options.advice].filter((text) => text !== undefined).join(' ');
+  const hints = [ownHint, options.advice].filter((text) => text !== undefined);
+  const hint = withAccount(hints.join(' '), account);
   return {
     code: known ? error.code : 'UNEXPECTED',
     message: service
@@ -69,11 +75,13 @@ export function reportOf(error: unknown, options: ReportOptions = {}): ErrorRepo
   };
 }
 
+const NO_ACCOUNT: RunAccount = { flags: [] };
+
 /** A command in backticks, with quoted words as a whole. Pipelines don't match. */
 const COMMAND = /`(esign(?: (?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"`|\\])+)+)`/g;
-/** Words of a command that the reader must replace. `-` stands for IDs from stdin. */
+/** Words of a command that the reader must replace. `-` stands for IDs from stdin, and a command that only asks is not for scripts. */
 const PLACEHOLDER =
-  /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)/;
+  /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)|^esign profiles add$/;
 
 /** Returns the commands in a hint that can be run as they stand. */
 function commandsIn(hint: string): string[] {
@@ -92,7 +100,6 @@ function outcomeOf(error: unknown): Outcome | null {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHORIZED: 'The key is wrong, revoked, or expired. To see which key is used, run `esign profiles show`.',
   FORBIDDEN:
     'The key may lack a scope (creating, sending, canceling, and reminding need esign:write), or the organization may lack a bucket or a plan with API access.',
   QUOTA_EXCEEDED:
@@ -102,7 +109,8 @@ const HINTS: Readonly<Record<string, string>> = {
   RATE_LIMITED: 'Wait for the rate limit to reset, or send fewer requests.',
 };
 
-function hintFor(error: EsignError): string | undefined {
+function hintFor(error: EsignError, account: RunAccount): string | undefined {
+  if (error.code === 'UNAUTHORIZED') return refusedKeyHint(account);
   if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
     return `Check its status: \`${command('envelopes', 'get', error.subject.id)}\`.`;
@@ -113,12 +121,25 @@ function hintFor(error: EsignError): string | undefined {
     : 'Run the command again with --debug to see the request and the response.';
 }
 
+/** Says whose key was refused, and how to replace it. */
+function refusedKeyHint({ settings }: RunAccount): string {
+  const why = 'is wrong, revoked, or expired';
+  const name = settings?.profileName?.value;
+  if (settings?.apiKey?.source === 'environment') return `The key in ESIGN_API_KEY ${why}.`;
+  if (name === undefined) return `The key ${why}. To see which key is used, run \`esign profiles show\`.`;
+  if (settings?.apiKey?.kind === 'command')
+    return `The key from the command of profile ${name} ${why}. To see the command, run \`${command('profiles', 'show', name)}\`.`;
+  return `The key of profile ${name} ${why}. To replace it, run \`${command('profiles', 'edit', name, '--api-key-file', '-')}\`.`;
+}
+
 function notFoundHint(subject: Subject | undefined): string {
   const others = 'A key can access only its own organization; `esign profiles show` shows the key in use.';
   if (subject === undefined) return `Check the ID. ${others}`;
-  const { kind } = subject;
+  const { kind, id } = subject;
   const suggestions = wordsForHint(subject.suggestions ?? []);
-  const guess = suggestions.length === 0 ? 'Check the ID.' : `Did you mean ${suggestions.join(' or ')}?`;
+  const search =
+    kind === 'envelope' && !id.includes('`') ? `To search, run \`${command('find', id)}\`.` : 'Check the ID.';
+  const guess = suggestions.length === 0 ? search : `Did you mean ${suggestions.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` lists ${kind === 'envelope' ? 'the latest envelopes' : 'the templates'}. ${others}`;
 }
 

@@ -21,6 +21,30 @@ export function sharedFlagsLine(flags: readonly Command.Flag.Any[]): string {
   return `${parts.join(', ')}: see \`esign help flags\``;
 }
 
+/** The environment variables, and what each does. */
+export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
+  ['ESIGN_PROFILE', 'profile to use'],
+  ['ESIGN_BASE_URL', 'base URL of the API; needs ESIGN_API_KEY'],
+  ['ESIGN_API_KEY', 'API key; needs ESIGN_BASE_URL'],
+  ['ESIGN_WEBHOOK_SECRET', 'secret that signs the webhooks'],
+  ['ESIGN_TIMEOUT', 'time limit for each request, such as 60s'],
+  ['ESIGN_BUCKET', 'bucket with the signed documents'],
+  ['ESIGN_BUCKET_REGION', 'region of the bucket'],
+  ['ESIGN_BUCKET_ENDPOINT', 'URL of a bucket outside AWS'],
+  ['ESIGN_CONFIG_DIR', 'folder for profiles and webhook secrets'],
+  ['ESIGN_STATE_DIR', 'folder for runs, log, webhooks, and index'],
+  ['ESIGN_NO_INDEX', 'if set, no search index is kept'],
+  ['ESIGN_NO_SPINNER', 'if set, no spinners or live tables'],
+  ['ESIGN_ACCESSIBLE', 'if set, nothing is redrawn; no tables'],
+  ['ESIGN_NO_SYSTEM_CA', 'if set, system certificates are not used'],
+  ['ESIGN_DEBUG', 'if set, the same as --debug'],
+  ['CI', 'if set, the same as --no-input'],
+  ['NO_COLOR, FORCE_COLOR, TERM', 'no colors, colors in a pipe, plain text'],
+  ['HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
+  ['NODE_EXTRA_CA_CERTS', 'file with additional certificates'],
+  ['AWS_PROFILE, AWS_ACCESS_KEY_ID, …', 'bucket credentials, as for the AWS CLI'],
+];
+
 export const HELP_TOPICS: TopicPages = {
   flags: (shared) => `Flags that many commands share
 
@@ -54,27 +78,7 @@ In scripts, use "set -o pipefail", so that a failed list fails the job.`,
 
 A flag overrides a variable, and a variable overrides the profile.
 
-${rows([
-  ['ESIGN_PROFILE', 'profile to use'],
-  ['ESIGN_BASE_URL', 'base URL of the API; needs ESIGN_API_KEY'],
-  ['ESIGN_API_KEY', 'API key; needs ESIGN_BASE_URL'],
-  ['ESIGN_WEBHOOK_SECRET', 'secret that signs the webhooks'],
-  ['ESIGN_TIMEOUT', 'time limit for each request, such as 60s'],
-  ['ESIGN_BUCKET', 'bucket with the signed documents'],
-  ['ESIGN_BUCKET_REGION', 'region of the bucket'],
-  ['ESIGN_BUCKET_ENDPOINT', 'URL of a bucket outside AWS'],
-  ['ESIGN_CONFIG_DIR', 'folder for profiles and webhook secrets'],
-  ['ESIGN_STATE_DIR', 'folder for runs, log, webhooks, and index'],
-  ['ESIGN_NO_INDEX', 'if set, no search index is kept'],
-  ['ESIGN_NO_SPINNER', 'if set, nothing on the terminal moves'],
-  ['ESIGN_NO_SYSTEM_CA', 'if set, system certificates are not used'],
-  ['ESIGN_DEBUG', 'if set, the same as --debug'],
-  ['CI', 'if set, the same as --no-input'],
-  ['NO_COLOR, FORCE_COLOR, TERM', 'no colors, colors in a pipe, plain text'],
-  ['HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
-  ['NODE_EXTRA_CA_CERTS', 'file with additional certificates'],
-  ['AWS_PROFILE, AWS_ACCESS_KEY_ID, …', 'bucket credentials, as for the AWS CLI'],
-])}
+${rows(ENVIRONMENT)}
 
 The commands of "envelopes watch --exec" and "listen --exec" get
 ESIGN_ENVELOPE_ID, and ESIGN_STATUS (watch) or ESIGN_EVENT (listen).`,

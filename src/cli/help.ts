@@ -1,9 +1,9 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { ownValue } from '../kernel/json.ts';
-import { LINE_CONTINUATION } from '../kernel/text/shell-words.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { HELP_TOPICS, SHARED_GROUPS, sharedFlagsLine } from './help-topics.ts';
+import { wrapCommand } from './wrap-command.ts';
 
 export { HELP_TOPICS };
 
@@ -37,7 +37,7 @@ class EsignCommandHelp extends CommandHelp {
     return [examples ?? []]
       .flat()
       .map((one) => this.render(typeof one === 'string' ? one : one.command))
-      .map((command) => exampleLines(`$ ${command}`, width))
+      .map((command) => wrapCommand(`$ ${command}`, width))
       .join('\n');
   }
 
@@ -104,7 +104,7 @@ MORE
   documents, api       verify PDFs offline; call the API directly
   mcp, autocomplete    an MCP server for AI assistants; Tab completion
 
-Use your account:  esign profiles add NAME --base-url URL
+Use your account:  esign profiles add
 Help:              esign COMMAND --help
                    esign help ${Object.keys(HELP_TOPICS).join('|')}`;
 
@@ -124,45 +124,4 @@ export default class EsignHelp extends Help {
   override showRootHelp(): Promise<void> {
     return Promise.resolve(this.log(ROOT));
   }
-}
-
-/** A shell word, possibly with quoted parts. */
-const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+/g;
-const INDENT = '    ';
-const CONTINUATION = ` ${LINE_CONTINUATION}`;
-
-/** Breaks an example into lines that fit the width: after a pipe if it has one, which needs no continuation character. */
-export function exampleLines(command: string, width: number): string {
-  if (command.length <= width) return command;
-  const pieces = piecesOf(command);
-  const pipe = pieces.findLastIndex((piece) => piece.endsWith(' |')) + 1;
-  const start = wrappedPieces(pieces.slice(0, pipe), width);
-  const rest = wrappedPieces(pieces.slice(pipe), pipe > 0 ? width - INDENT.length : width);
-  return pipe > 0 ? `${start}\n${INDENT}${rest}` : rest;
-}
-
-function wrappedPieces(pieces: readonly string[], width: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const piece of pieces) {
-    const longer = line === '' ? piece : `${line} ${piece}`;
-    if (line.trim() === '' || longer.length + CONTINUATION.length <= width) line = longer;
-    else {
-      lines.push(line);
-      line = `${INDENT}${piece}`;
-    }
-  }
-  return [...lines, line].join(`${CONTINUATION}\n`);
-}
-
-/** Splits a command into words, keeping together each flag and its value, and a pipe and the word before it. */
-function piecesOf(command: string): string[] {
-  const pieces: string[] = [];
-  for (const word of command.match(WORD) ?? []) {
-    const last = pieces.at(-1);
-    const isValue = last !== undefined && /^--?\w[\w-]*$/.test(last) && !/^[-|]/.test(word);
-    if (isValue || (last !== undefined && word === '|')) pieces[pieces.length - 1] = `${last} ${word}`;
-    else pieces.push(word);
-  }
-  return pieces;
 }

@@ -10,10 +10,10 @@ import { adviceFor } from './advice.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
-import { removedCommand } from './boot/removed.ts';
 import { isWriteCommand, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { UnknownFlagError } from './input/unknown-flag.ts';
 
 // Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/contributing/decisions/0008).
 if (process.versions.v8.startsWith('11.'))
@@ -53,8 +53,6 @@ export async function main(words: string[], installed: Installation): Promise<vo
 
 async function runCommand(invocation: Invocation, installed: Installation): Promise<void> {
   const { words: argv } = invocation;
-  const removed = removedCommand(argv, installed.commands);
-  if (removed !== undefined) throw removed;
   if (wantsJson(argv) && wantsHelp(argv)) {
     const { printDescription } = await import('./describe/describe-commands.ts');
     await printDescription(beforeDashes(argv), installed);
@@ -76,11 +74,12 @@ async function loadConfig(installed: Installation): Promise<Config> {
 }
 
 async function report(error: unknown, invocation: Invocation, installed: Installation): Promise<void> {
-  const { words: argv, interrupt, redactor, observations } = invocation;
+  const { words: argv, interrupt, redactor, observations, account } = invocation;
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only oclif's errors need its list of commands, for a hint.
-  const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
+  const needsCommands = !(error instanceof EsignError) || error instanceof UnknownFlagError;
+  const config = needsCommands ? await loadConfig(installed).catch(() => undefined) : undefined;
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();
@@ -95,6 +94,7 @@ async function report(error: unknown, invocation: Invocation, installed: Install
       style: terminal.styleErr,
       exitCode,
       advice,
+      account,
       isWrite: isWriteCommand(id, beforeDashes(argv)),
     }),
   );

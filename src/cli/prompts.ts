@@ -3,23 +3,24 @@ import { password, search, select, input as text, confirm as yesOrNo } from '@in
 import { ctrlCPressed } from '../kernel/errors.ts';
 import { openControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
+import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.ts';
+import type { Choice, PromptContext, TextQuestion } from './question.ts';
+
+export type { Choice } from './question.ts';
 
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
  * Ask only if `terminal.canAsk` is true.
  */
 
-export interface Choice<T> {
-  value: T;
-  /** A single line. */
-  name: string;
-  /** The text shown after it was chosen (default: the name). */
-  short?: string;
-  description?: string;
+/** Whether nothing may be redrawn, as screen readers and braille displays need. */
+function isAccessible(): boolean {
+  return Boolean(process.env.ESIGN_ACCESSIBLE);
 }
 
 /** Asks to choose one of several items. `first` is preselected. */
 export function askChoice<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
+  if (isAccessible()) return onKeyboard((context) => askPlainChoice(message, choices, first, context));
   const start = first === undefined ? {} : { default: first };
   return onKeyboard((context) => select({ message, choices, pageSize: 9, loop: false, ...start }, context));
 }
@@ -30,20 +31,17 @@ export function askFromList<T>(
   choicesFor: (typed: string) => Choice<T>[],
   hint: string,
 ): Promise<T> {
+  if (isAccessible())
+    return onKeyboard((context) => askPlainChoice(message, choicesFor(''), undefined, context));
   const source = (term: string | undefined) => choicesFor(term?.trim() ?? '');
   const theme = { style: { error: () => hint } };
   return onKeyboard((context) => search({ message, source, pageSize: 7, theme }, context));
 }
 
-export interface TextQuestion {
-  /** The answer if nothing is typed. */
-  standard?: string | undefined;
-  /** Returns what is wrong with an answer; undefined if it is accepted. */
-  problemOf?: (answer: string) => string | undefined;
-}
-
 /** Asks for a line of text, which may be empty. */
-export function askText(message: string, { standard, problemOf }: TextQuestion = {}): Promise<string> {
+export function askText(message: string, question: TextQuestion = {}): Promise<string> {
+  if (isAccessible()) return onKeyboard((context) => askPlainText(message, question, context));
+  const { standard, problemOf } = question;
   const start = standard === undefined ? {} : { default: standard };
   const validate = (answer: string) => problemOf?.(answer) ?? true;
   return onKeyboard((context) => text({ message, validate, ...start }, context));
@@ -51,18 +49,14 @@ export function askText(message: string, { standard, problemOf }: TextQuestion =
 
 /** Asks yes or no. The default is no. */
 export function askYesOrNo(message: string): Promise<boolean> {
+  if (isAccessible()) return onKeyboard((context) => askPlainYesOrNo(message, context));
   return onKeyboard((context) => yesOrNo({ message, default: false }, context));
 }
 
 /** Asks for a secret, which is not displayed. */
 export async function askSecret(message: string): Promise<string> {
-  return (await onKeyboard((context) => password({ message, mask: '•' }, context))).trim();
-}
-
-interface PromptContext {
-  input: ReadStream;
-  output: NodeJS.WriteStream;
-  signal: AbortSignal;
+  const mask = isAccessible() ? false : '•';
+  return (await onKeyboard((context) => password({ message, mask }, context))).trim();
 }
 
 /**

@@ -4,6 +4,8 @@ import { errColumns, processTerminal, type Terminal } from '../output/terminal.t
 import { TerminalWriter } from '../output/terminal-writer.ts';
 import { paragraph, safeLine } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
+import type { RunAccount } from '../session/account.ts';
+import { accountCommand, withAccount } from './account-commands.ts';
 
 export interface TerminalFlags {
   json?: boolean;
@@ -23,12 +25,16 @@ export interface CommandTerminal extends Terminal {
   /** Whether results are written as JSON. If so, stderr consists of lines of JSON, too: notices and the error. */
   json: boolean;
   redactor: Redactor;
+  /** The account of the run, for the commands in errors. */
+  account: RunAccount;
   /** Writes a line to stderr, even if it isn't a terminal. With --json, it is `{"notice":…}`. */
   notice(text: string): void;
+  /** Returns a command to print as the next step, ready to run with the account of this run. */
+  command(...words: readonly string[]): string;
   /** Writes an object of a stream as a line of JSON, without secrets. */
   jsonLine(value: unknown): Promise<void>;
   /** Returns a terminal for output that repeats the user's input, which may contain a secret. */
-  hidingSecrets(): Terminal;
+  hidingSecrets(): CommandTerminal;
   /** Shows on a terminal that the command is waiting, after a short delay and until the returned function is called. */
   showWaiting(text: string, options?: WaitOptions): () => void;
   waiting<T>(text: string, work: () => Promise<T>, options?: WaitOptions): Promise<T>;
@@ -36,13 +42,20 @@ export interface CommandTerminal extends Terminal {
   flushed(): Promise<void>;
 }
 
+/** A terminal for texts that name the commands to run next. */
+export type NextStepsTerminal = Terminal & Pick<CommandTerminal, 'account' | 'command'>;
+
 /** The terminal's dependencies: the redactor, and a destination for results that can't be written to stdout. */
 interface TerminalParts {
   redactor: Redactor;
   output: { undelivered: ((text: string) => void) | undefined };
+  account: RunAccount;
 }
 
-export function createTerminal(flags: TerminalFlags, { redactor, output }: TerminalParts): CommandTerminal {
+export function createTerminal(
+  flags: TerminalFlags,
+  { redactor, output, account }: TerminalParts,
+): CommandTerminal {
   // On Windows, Node never blocks, and text must go through its console functions.
   const writer = flags.neverBlocks && process.platform !== 'win32' ? new TerminalWriter() : undefined;
   const base = processTerminal({
@@ -61,13 +74,15 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
   const own: Omit<CommandTerminal, keyof Terminal> = {
     json,
     redactor,
+    account,
     notice: (text) => {
-      const shown = redactor.redact(safeLine(text));
+      const shown = redactor.redact(safeLine(withAccount(text, account)));
       base.err(`${json ? jsonText({ notice: shown }) : paragraph(shown, errColumns())}\n`);
     },
+    command: (...words) => accountCommand(account, ...words),
     jsonLine: (value) => base.out(redactor.redact(`${jsonText(value)}\n`)),
     hidingSecrets: () => ({
-      ...base,
+      ...terminal,
       out: (text) => base.out(typeof text === 'string' ? redactor.redact(text) : text),
     }),
     showWaiting,
@@ -82,5 +97,6 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
     },
   };
   // Assigned rather than spread, because the number of columns is a getter that follows the terminal's size.
-  return Object.assign(base, own);
+  const terminal: CommandTerminal = Object.assign(base, own);
+  return terminal;
 }

@@ -47,7 +47,7 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
     signers: input.signers,
     ...(input.subject === undefined ? {} : { subject: input.subject }),
     ...(input.message === undefined ? {} : { message: input.message }),
-    metadata: { ...input.metadata, [REQUEST_ID_KEY]: requestId, [CONTENT_KEY]: content },
+    metadata: { ...input.metadata, [REQUEST_ID_KEY]: requestId.normalize('NFC'), [CONTENT_KEY]: content },
     ...(input.webhookUrl === undefined ? {} : { webhookUrl: input.webhookUrl }),
     ...(input.webhookSecret === undefined ? {} : { webhookSecret: input.webhookSecret }),
     ...(input.expiresInDays === undefined ? {} : { expiresInDays: input.expiresInDays }),

@@ -4,12 +4,12 @@ import type { WriteIdentity } from '../api/write-identity.ts';
 import { dueTurns, type ReminderSteps, showsTurns } from '../catalog/turns.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { halfwayError } from '../kernel/halfway-error.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { remindKey } from '../log/keys.ts';
 import type { ActionResult } from '../once/write-outcome.ts';
 import type { Concern } from './completeness.ts';
-import { halfwayError } from './halfway-error.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,

@@ -7,7 +7,7 @@ export const KEY_DIGITS = 24;
 
 /** Returns the key of the create with this request ID. The ID may be anything, even an address: the key doesn't reveal it. */
 export function createKey(baseUrl: string, requestId: string): string {
-  return digest(['create', baseUrl, requestId]);
+  return digest(['create', baseUrl, requestId.normalize('NFC')]);
 }
 
 /** Returns the key of reminders to a signer of an envelope, or to all of its signers (`signerId` undefined). */

@@ -64,7 +64,7 @@ export function mayHaveCreated({ state }: LoggedWrite): boolean {
 }
 
 /** Returns the latest of these times (ISO 8601), in ms. One after `now` (ms) is of a clock that was wrong, and doesn't count. */
-function latestPast(times: readonly string[], now: number): number | undefined {
+export function latestPast(times: readonly string[], now: number): number | undefined {
   const past = times.map((time) => Date.parse(time)).filter((ms) => ms <= now + CLOCK_SLACK_MS);
   return past.length === 0 ? undefined : Math.max(...past);
 }

@@ -28,10 +28,11 @@ export class ProcessMemory implements WriteMemory {
     if (this.#records.length > MAX_RECORDS) this.#records = this.#records.slice(-MAX_RECORDS / 2);
   }
 
-  async find(keys: readonly string[]): Promise<LoggedWrite[]> {
+  async find(hashes: readonly string[]): Promise<LoggedWrite[]> {
     const list = new WriteList();
+    const isWanted = (hash: string | undefined) => hash !== undefined && hashes.includes(hash);
     for (const record of this.#records)
-      if (record.key !== undefined && keys.includes(record.key)) list.take(record, '');
+      if (isWanted(record.key) || (record.type === 'intent' && isWanted(record.body))) list.take(record, '');
     return list.writes;
   }
 }

@@ -41,12 +41,9 @@ export async function chooseEnvelope(
 }
 
 /** A service may not find a new envelope for a while; then the list counts. */
-async function readFresh(
-  host: Pick<RequestHost, 'client' | 'ask'>,
-  facts: EnvelopeFacts,
-): Promise<EnvelopeFacts> {
+async function readFresh(host: Pick<RequestHost, 'client' | 'ask'>, facts: EnvelopeFacts): Promise<Envelope> {
   try {
-    return factsOf(await host.ask((signal) => host.client.envelopes.get(facts.id, signal)));
+    return await host.ask((signal) => host.client.envelopes.get(facts.id, signal));
   } catch (error) {
     if (isNotFound(error)) return facts;
     throw error;

@@ -24,8 +24,8 @@ export async function createOnce(
   body: CreateEnvelopeBody,
   options: CreateOptions,
 ): Promise<Created> {
+  requireUsableRequestId(body);
   const requestId = requestIdOf(body) ?? '';
-  requireUsableRequestId(requestId);
   const { memory, secret, signal, check } = options;
   const { sendImmediately: sends = false, ...draft } = body;
   const { searching, leavesDrafts = false } = options;

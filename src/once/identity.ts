@@ -1,7 +1,9 @@
+import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
+import { contentIn } from '../catalog/markers.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
-import { OWN_METADATA_KEYS } from '../kernel/vocabulary.ts';
+import { OWN_METADATA_KEYS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { digest } from '../log/keys.ts';
 
 /*
@@ -66,9 +68,10 @@ export function addressesOf(signers: readonly { email?: string | null | undefine
     .join(' ');
 }
 
-/** @throws UsageError for a request ID that the service might not return unchanged. */
-export function requireUsableRequestId(id: string): void {
-  const problem = requestIdProblem(id);
+/** @throws UsageError for the body of a create with a request ID that the service might not return unchanged. */
+export function requireUsableRequestId({ metadata }: Pick<CreateEnvelopeBody, 'metadata'>): void {
+  const id = metadata?.[REQUEST_ID_KEY];
+  const problem = requestIdProblem(typeof id === 'string' ? id : '');
   if (problem !== undefined)
     throw new UsageError(`The request ID ${problem}.`, {
       hint: 'Use a value that identifies this envelope, such as an order number, or leave the request ID out.',
@@ -126,6 +129,18 @@ export function hasSameContent(
   { templateId, signers }: { templateId: string; signers: readonly RequestSigner[] },
 ): boolean {
   return isSameText(made.templateId, templateId) && hasSameSigners(made.signers, signers);
+}
+
+/**
+ * Returns true if an envelope has the template and the signers of a request. The same content shows the same template, which a service may
+ * spell differently.
+ */
+export function isForRequest(
+  envelope: Envelope,
+  { content, ...wanted }: { content: string; templateId: string; signers: readonly RequestSigner[] },
+): boolean {
+  const { templateId: _, ...rest } = envelope;
+  return hasSameContent(contentIn(envelope) === content ? rest : envelope, wanted);
 }
 
 /** Returns true if the texts are the same, or one of them isn't known. */

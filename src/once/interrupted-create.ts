@@ -6,7 +6,7 @@ import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { hasEnded } from '../kernel/vocabulary.ts';
-import type { LoggedWrite } from '../log/logged-write.ts';
+import { type LoggedWrite, latestPast } from '../log/logged-write.ts';
 import type { Intent, IntentEnd } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
@@ -30,12 +30,12 @@ export async function findInterrupted(
   options: ResolveOptions,
 ): Promise<Envelope | undefined> {
   const now = client.clock.now();
+  // The age of one that is only dated in the future, by a clock that was wrong, isn't known.
+  const ageOf = ({ at, serviceAt }: Intent) => now - (latestPast([at, serviceAt], now) ?? now);
   const writes = await options.memory.find([body]);
   const recent = writes.filter(
     ({ intent }) =>
-      intent.body === body &&
-      intent.account === client.account &&
-      Math.abs(now - Date.parse(intent.at)) < INTERRUPTED_MS,
+      intent.body === body && intent.account === client.account && ageOf(intent) < INTERRUPTED_MS,
   );
   // The outcomes are only found by the keys.
   const current = await options.memory.find(recent.flatMap(({ intent }) => intent.key ?? []));
@@ -66,8 +66,10 @@ async function resolveOpen(
   const walk = { signal, known: new Set<string>(), evidence };
   const record = (type: IntentEnd['type'], envelopeIds?: string[]) =>
     recordEnd(memory, intent, { type, envelopeIds }, client);
+  const current = async () =>
+    (await memory.find([intent.key ?? ''])).find((one) => one.intent.id === intent.id);
   const look = async () => {
-    const now = (await memory.find([intent.key ?? ''])).find((one) => one.intent.id === intent.id);
+    const now = await current();
     if (now !== undefined && isResolved(now)) return { envelope: await envelopeOf(client, now, signal) };
     const found = await findByRequestId(client, requestId, walk);
     if (found === undefined) return undefined;
@@ -78,6 +80,10 @@ async function resolveOpen(
   const outcome = await repeatUntilListed(client, look, { msLeft, searching, signal });
   if (outcome !== undefined) return outcome.envelope;
   if (evidence.items > 0 && evidence.marked === 0) throw notProven(requestId);
+  const now = await current();
+  // Its process is alive, and sent it once more in the meantime.
+  if (now !== undefined && now.intent.at !== intent.at)
+    return resolveOpen(client, now, { memory, signal, searching });
   await record('absent');
   return undefined;
 }

@@ -4,11 +4,11 @@ import { createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
-/** What the log of this machine shows of earlier creates. It is only a memory: each envelope is confirmed by reading it. */
+/** What the log on this machine shows of earlier creates. It is only a memory: each envelope is confirmed by reading it. */
 export interface LoggedCreates {
   /** The envelopes that were created with each request ID, oldest first. */
   envelopeIds: ReadonlyMap<string, readonly string[]>;
-  /** When the list must show what was created by those without an outcome, in ms by this machine's clock; 0 if there are none. */
+  /** When the list must show what was created by those without an outcome, in ms by this machine's clock; 0 if all have one. */
   listedAt: number;
   /** When the list must show each of the envelopes (ms, this machine's clock). */
   listedAtById: ReadonlyMap<string, number>;

@@ -8,7 +8,7 @@ import { DAY_MS } from '../kernel/duration.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasEnded, isVoid, listsSigners } from '../kernel/vocabulary.ts';
-import { hasSameContent } from './identity.ts';
+import { isForRequest } from './identity.ts';
 import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
 import type { WantedRequest, WantedRequests } from './wanted-requests.ts';
 import { changedWording, type WordingField } from './wording.ts';
@@ -203,7 +203,7 @@ class Finder {
 
 /** Compares an envelope with its request. */
 function foundFor(request: WantedRequest, envelope: Envelope): FoundEnvelope {
-  const isOther = request.identity === 'given' && !hasContentOf(envelope, request);
+  const isOther = request.identity === 'given' && !isForRequest(envelope, request);
   return {
     request,
     envelope: factsOf(envelope),
@@ -219,11 +219,4 @@ function foundFor(request: WantedRequest, envelope: Envelope): FoundEnvelope {
 /** Returns whom and what an envelope is for, in words. */
 function usedFor({ signers, templateId }: Envelope): string {
   return [...(signers ?? []).map(nameOf), templateId ?? ''].filter((fact) => fact !== '').join(', ');
-}
-
-function hasContentOf(envelope: Envelope, request: WantedRequest): boolean {
-  // The same hash shows the same template, which a list may spell differently.
-  const { signers, templateId } = request;
-  const { templateId: _, ...rest } = envelope;
-  return hasSameContent(contentIn(envelope) === request.content ? rest : envelope, { templateId, signers });
 }

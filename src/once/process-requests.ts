@@ -1,10 +1,11 @@
+import type { Envelope } from '../api/schemas.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { forEachOf } from '../kernel/streams.ts';
 import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './carry-out.ts';
 import type { FoundEnvelope } from './look.ts';
-import { canceledByHand, endedError, idUsedError } from './refusals.ts';
+import { canceledByHand, endedError, idUsedError, usedForOtherError } from './refusals.ts';
 import type { RequestHost } from './request-host.ts';
 import { reserveDrafts } from './reserve.ts';
 import { ReadingStart, settle } from './settle.ts';
@@ -116,6 +117,8 @@ async function sendChosen(
   try {
     const choice = await chooseEnvelope(host, draft, others);
     if (choice === undefined) return false;
+    if (choice.counts.id !== draft && !(await host.hasSameContent(number, choice.counts)))
+      return await refuseUsedId(host, number, draft, choice.counts);
     const isUnsent = choice.counts.status === 'DRAFT' && host.sends;
     const sent = isUnsent ? await sendDraft(host, choice.counts.id) : undefined;
     const counts = sent?.envelope ?? choice.counts;
@@ -130,5 +133,17 @@ async function sendChosen(
     if (isAmbiguous(error)) return true;
     await host.finished(number, { kind: 'failed', error: host.requireOwnError(error), envelopeId: draft });
   }
+  return true;
+}
+
+/** Another machine used the request ID for something else at the same moment, and its envelope counts. Ours is canceled. */
+async function refuseUsedId(
+  host: RequestHost,
+  number: number,
+  draft: string,
+  counts: Envelope,
+): Promise<boolean> {
+  if (host.isOwn(number, draft)) await tidy(host, number, [draft], counts);
+  await host.finished(number, { kind: 'failed', error: usedForOtherError(counts) });
   return true;
 }

@@ -1,3 +1,5 @@
+import type { Envelope } from '../api/schemas.ts';
+import { requestIdOf } from '../catalog/markers.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import type { FoundEnvelope } from './look.ts';
 
@@ -6,6 +8,15 @@ export function idUsedError({ request, envelope, usedFor }: FoundEnvelope): Requ
   const whom = usedFor ? ` (${usedFor})` : '';
   return new RequestIdUsedError(
     `The request ID ${request.requestId} was already used for ${envelope.id}${whom}.`,
+    { hint: 'Nothing was sent. Use a different request ID for a different envelope.' },
+  );
+}
+
+/** The same error, when another machine uses the ID at the same moment. */
+export function usedForOtherError(envelope: Envelope): RequestIdUsedError {
+  const id = requestIdOf(envelope) ?? '';
+  return new RequestIdUsedError(
+    `The request ID ${id} is used for ${envelope.id} with another template or other signers at the same moment.`,
     { hint: 'Nothing was sent. Use a different request ID for a different envelope.' },
   );
 }

@@ -54,6 +54,11 @@ export interface RequestHost {
   /** Returns true if this process, or an earlier one of the same run, created the envelope for this request. */
   isOwn(number: number, envelopeId: string): boolean;
   /**
+   * Returns true unless the request has an ID that the user gave, and the envelope another template or other signers: another machine used
+   * the ID for something else.
+   */
+  hasSameContent(number: number, envelope: Envelope): Promise<boolean>;
+  /**
    * Makes a request when its turn comes. `begins`: it begins the work on a request for signatures. `reads`: it only reads, so that it is
    * repeated after an outage.
    */

@@ -2,14 +2,17 @@ import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
-import { requestIdOf } from '../catalog/markers.ts';
+import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { EarlierUnknownError, EsignError, sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
+import { withState } from '../kernel/halfway-error.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { createKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
+import { isForRequest } from './identity.ts';
 import { findCreates } from './logged-creates.ts';
 import type { EnvelopeFacts } from './precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
@@ -78,6 +81,11 @@ export class SingleRequest implements RequestHost {
     return this.#created.has(envelopeId);
   }
 
+  async hasSameContent(_number: number, envelope: Envelope): Promise<boolean> {
+    const { body } = this;
+    return body === undefined || isForRequest(envelope, { ...body, content: contentIn(body) ?? '' });
+  }
+
   async ask<T>(request: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> {
     return request(this.signal);
   }
@@ -96,8 +104,11 @@ export class SingleRequest implements RequestHost {
   }
 
   async finished(_number: number, result: RequestResult): Promise<void> {
-    this.result = result;
+    const draft = this.#draft;
     this.#draft = undefined;
+    // It couldn't be sent.
+    const isLeft = result.kind === 'failed' && draft !== undefined && draft === result.envelopeId;
+    this.result = isLeft ? { ...result, error: this.#withDraft(result.error, draft) } : result;
     // The log then knows the envelope of a create whose response was lost.
     if (result.kind !== 'failed')
       await (await this.client.writes()).resolve(this.#options.requestId, result.envelope.id);
@@ -113,7 +124,7 @@ export class SingleRequest implements RequestHost {
   }
 
   /**
-   * Returns the draft that the log of this machine decides on: that of the first create with the request ID. All processes on this
+   * Returns the draft that the log on this machine decides on: that of the first create with the request ID. All processes on this
    * machine see the same one.
    * @throws EarlierUnknownError if an earlier create has no outcome, because nothing can show it.
    */
@@ -151,21 +162,31 @@ export class SingleRequest implements RequestHost {
   async explain(error: unknown): Promise<unknown> {
     this.waits(undefined);
     const id = this.#draft;
-    if (id === undefined || !this.#created.has(id)) return this.#withOutcome(error);
+    if (id === undefined) return this.#withOutcome(error);
     const envelope = await readQuietly(this.client, id, this.signal).catch(() => undefined);
     if (envelope !== undefined && envelope.status !== 'DRAFT' && !isVoid(envelope)) {
       this.result = { kind: 'done', envelope };
       return undefined;
     }
-    if (!(error instanceof EsignError) && !this.signal?.aborted) return error;
+    if ((!(error instanceof EsignError) && !this.signal?.aborted) || isVoid(envelope ?? {})) return error;
+    if (envelope !== undefined) return this.#withDraft(error, id);
     const why = error instanceof EsignError ? sentenceOf(error) : 'Interrupted.';
     const hint = error instanceof EsignError ? error.hint : undefined;
-    if (isVoid(envelope ?? {})) return error;
-    const state =
-      envelope === undefined
-        ? `The draft ${id} may or may not have been sent.`
-        : `${id} is a draft. Nobody was emailed.`;
+    const state = `The draft ${id} may or may not have been sent.`;
     return new UnknownOutcomeError(`${why} ${state}`, { cause: error, hint });
+  }
+
+  /** Names a draft that wasn't sent in the error that prevented it. */
+  #withDraft(error: unknown, id: string): Error {
+    const state = `${id} is a draft. Nobody was emailed.`;
+    if (!(error instanceof EsignError))
+      return new UnknownOutcomeError(`Interrupted. ${state}`, { cause: error });
+    const message = `${sentenceOf(error)} ${state}`;
+    const facts = { cause: error, hint: error.hint };
+    if (error instanceof EarlierUnknownError) return new EarlierUnknownError(message, facts);
+    if (isAmbiguous(error)) return new UnknownOutcomeError(message, facts);
+    const hint = `To send it, run the same command again. To cancel it, run \`${command('envelopes', 'cancel', id)}\`.`;
+    return withState(error, { state, outcome: 'unknown', hint });
   }
 
   /** Adds what is left to an error after a lost response. */

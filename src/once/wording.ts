@@ -15,7 +15,8 @@ export type WordingField = 'name' | 'message' | 'expiry' | 'signingOrder' | 'web
 
 /** The wording of a request in a few bytes: hashes, because a list has thousands of them. Undefined parts are the service's choice. */
 export interface Wording {
-  names: string;
+  /** One for each signer with a name. */
+  names: readonly string[];
   message: string | undefined;
   expiresInDays: number | undefined;
   signingOrder: string | undefined;
@@ -47,7 +48,7 @@ export function changedWording(envelope: Envelope, wording: Wording): WordingFie
   const showsNames = signers?.length && signers.every(({ name }) => typeof name === 'string');
   const days = lifetimeOf(envelope);
   const differs: Record<WordingField, boolean> = {
-    name: Boolean(showsNames) && namesOf(signers ?? []) !== wording.names,
+    name: Boolean(showsNames) && !isSubset(wording.names, namesOf(signers ?? [])),
     message:
       wording.message !== undefined && typeof message === 'string' && textHash(message) !== wording.message,
     expiry: wording.expiresInDays !== undefined && days !== undefined && days !== wording.expiresInDays,
@@ -80,16 +81,19 @@ export function lifetimeOf({
     .find((whole, index) => whole >= 1 && Math.abs(whole - (days[index] ?? 0)) < 1 / 24);
 }
 
-/** Returns a hash of the names by address. A signer without a name is called by the address. */
+/** Returns a hash of each name with its address. The address as a name counts as none. */
 function namesOf(
   signers: readonly { email?: string | null | undefined; name?: string | null | undefined }[],
-): string {
-  const names = signers.map(({ email, name }) => {
+): string[] {
+  return signers.flatMap(({ email, name }) => {
     const address = comparableSigner(email ?? '');
     const shown = comparableText(name);
-    return JSON.stringify([address, shown === null || comparableSigner(shown) === address ? null : shown]);
+    return shown === null || comparableSigner(shown) === address ? [] : digest([address, shown]);
   });
-  return digest(names.sort());
+}
+
+function isSubset(some: readonly string[], all: readonly string[]): boolean {
+  return some.every((one) => all.includes(one));
 }
 
 function textHash(text: string): string {

@@ -23,7 +23,7 @@ export interface TableColumn<T> {
   least?: number;
   /** Whether to remove common words at the beginning if cutting the end would make different texts look the same. */
   cutsCommonStart?: boolean;
-  /** Whether the column is shown only if nothing has to be cut for it. */
+  /** Whether the column is shown only if it has text and nothing has to be cut for it. */
   extra?: boolean;
   /** Whether the column is hidden on a terminal, because another column contains its data. */
   exactOnly?: boolean;
@@ -53,6 +53,7 @@ export function renderTable<T>(
   const whole = items.map((item) =>
     columns.map((column) => safeLine(column.show?.(item) ?? exactText(item, column))),
   );
+  if (terminal.accessible) return renderRecords(columns, whole);
   const cells = stripCommonStart(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
@@ -67,6 +68,17 @@ export function renderTable<T>(
     );
   }
   return `${trimLines(table.toString())}\n`;
+}
+
+/** Formats each row as lines `Header: value`, without empty cells, and a blank line between rows. */
+function renderRecords<T>(columns: readonly TableColumn<T>[], cells: readonly string[][]): string {
+  const records = cells.map((row) =>
+    columns.flatMap((column, index) => {
+      const header = headerOf(column);
+      return row[index] ? [`${header.charAt(0)}${header.slice(1).toLowerCase()}: ${row[index]}\n`] : [];
+    }),
+  );
+  return records.map((lines) => lines.join('')).join('\n');
 }
 
 /** Formats labels and texts in two columns. Long text is wrapped, and nothing is cut. */
@@ -152,7 +164,9 @@ function fitColumns<T>(
   cells: readonly string[][],
   room: number,
 ): Fitted<T>[] {
-  const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
+  const all = columns
+    .map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }))
+    .filter(({ column, index }) => !column.extra || cells.some((row) => row[index]));
   if (excessWidth(all, room) <= 0) return all;
   const distinct = hideEqualColumns(all, cells, room);
   while (distinct.at(-1)?.column.extra && excessWidth(distinct, room) > 0) distinct.pop();

@@ -16,6 +16,8 @@ export interface Terminal {
   errIsTty: boolean;
   /** Whether live updates are disabled. Progress is then printed as lines. */
   still: boolean;
+  /** Whether tables are printed as `Header: value` lines, for screen readers and braille displays. */
+  accessible?: boolean;
   /** Whether questions can be asked on stdin. */
   canAsk: boolean;
   /** Whether questions can be asked on the controlling terminal if stdin was used for something else. */
@@ -54,7 +56,7 @@ export interface TerminalOptions {
 }
 
 /**
- * Returns the terminal of the process's streams. `--no-input` and CI disable questions; ESIGN_NO_SPINNER and TERM=dumb disable
+ * Returns the terminal of the process's streams. `--no-input` and CI disable questions; ESIGN_NO_SPINNER, ESIGN_ACCESSIBLE, and TERM=dumb disable
  * live updates.
  */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
@@ -67,7 +69,8 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
-    still: Boolean(env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
+    still: Boolean(env.ESIGN_NO_SPINNER) || Boolean(env.ESIGN_ACCESSIBLE) || env.TERM === 'dumb',
+    accessible: Boolean(env.ESIGN_ACCESSIBLE),
     // Reading process.stdin.isTTY would open stdin.
     canAsk: isatty(0) && mayAsk,
     get canAskPastStdin() {

@@ -147,13 +147,19 @@ function checkEndpoint(endpoint: string): void {
     });
 }
 
-/** Adds a profile. The first one becomes the current profile. */
-export function addProfile(store: Profiles, name: string, profile: Profile): void {
+/** @throws UsageError for a name that is invalid or taken */
+export function checkNewName(store: Profiles, name: string): void {
+  checkName(name);
   if (Object.hasOwn(store.profiles, name)) {
     throw new UsageError(`Profile ${name} already exists.`, {
-      hint: `To change it, run \`${command('profiles', 'edit', name)} …\`.`,
+      hint: `To change it, see \`${command('profiles', 'edit', '--help')}\`. To replace its key, run \`${command('profiles', 'edit', name, '--api-key-file', '-')}\`.`,
     });
   }
+}
+
+/** Adds a profile. The first one becomes the current profile. @throws UsageError as `checkNewName` does */
+export function addProfile(store: Profiles, name: string, profile: Profile): void {
+  checkNewName(store, name);
   putProfile(store, name, profile);
 }
 

@@ -149,6 +149,17 @@ function refuseMixedSelection(baseUrl: Sourced<string>, apiKey: Sourced<string>,
   );
 }
 
+const ADD_PROFILE = [
+  'Use your account:  `esign profiles add`',
+  'Try the sandbox:   `esign sandbox start`',
+  'In scripts, set ESIGN_BASE_URL and ESIGN_API_KEY.',
+].join('\n');
+
+/** Returns the error for an account that is not configured, with the ways to do that. */
+export function noProfile(): InstanceType<typeof NoProfileError> {
+  return new NoProfileError('No profile is configured.', { hint: ADD_PROFILE });
+}
+
 /**
  * Returns the base URL and the key, which are both required for requests to the service.
  * @throws NoProfileError with the ways to set them, or UsageError if the two don't belong together.
@@ -157,13 +168,8 @@ export function requireConnection(settings: Settings): {
   baseUrl: string;
   apiKey: NonNullable<Settings['apiKey']>;
 } {
-  const hint = [
-    'Add a profile:    `esign profiles add NAME --base-url URL`',
-    'Try the sandbox:  `esign sandbox start`',
-    'In scripts, set ESIGN_BASE_URL and ESIGN_API_KEY.',
-  ].join('\n');
-  if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });
-  if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint });
+  if (settings.baseUrl === undefined) throw noProfile();
+  if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint: ADD_PROFILE });
   refuseMixedSelection(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
   return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };
 }

@@ -64,9 +64,6 @@ export function profileNamed(store: Profiles, name: string): Profile {
   if (profile) return profile;
   const names = Object.keys(store.profiles);
   throw new NotFoundError(`Profile ${name} not found.`, {
-    hint:
-      names.length > 0
-        ? `Profiles: ${names.join(', ')}.`
-        : 'Add one: `esign profiles add NAME --base-url URL`.',
+    hint: names.length > 0 ? `Profiles: ${names.join(', ')}.` : 'Add one: `esign profiles add`.',
   });
 }

@@ -3,6 +3,7 @@ import { createRecents } from '../cli/completion/recent.ts';
 import { type Interrupt, watchSignals } from '../cli/interrupt.ts';
 import { secretsOf } from '../kernel/process/child-environment.ts';
 import { createRedactor, type Redactor } from '../kernel/redaction.ts';
+import type { RunAccount } from './account.ts';
 import type { Observations } from './observations.ts';
 
 /** One run of the program. Created by `main`; commands receive its parts through their context. */
@@ -17,6 +18,8 @@ export interface Invocation {
   output: StandardOutput;
   /** The data that the service returned in this run, used for completion and the index. */
   observations: Observations;
+  /** Named in commands that are printed as the next step. */
+  account: RunAccount;
 }
 
 export function createInvocation(words: readonly string[]): Invocation {
@@ -28,6 +31,7 @@ export function createInvocation(words: readonly string[]): Invocation {
     interrupt,
     output: new StandardOutput(interrupt),
     observations: { recents: createRecents(), scope: undefined, index: undefined },
+    account: { flags: [] },
   };
 }
 

@@ -26,8 +26,8 @@ export function indexPathOf(settings: Settings): string | undefined {
   return scope && folder && indexPath(folder, scope);
 }
 
-/** Suggests recent IDs for one that doesn't exist, without a request. The code for that is loaded only when needed. */
-export function similarIdsFinder({ scope }: Observations): FindSimilarIds {
+/** Suggests known IDs for one that doesn't exist, without a request. The code for that is loaded only when needed. */
+export function similarIdsFinder({ scope, index }: Observations): FindSimilarIds {
   return async (missing) => {
     const folder = findStateDir();
     if (scope === undefined || folder === undefined) return [];
@@ -36,7 +36,14 @@ export function similarIdsFinder({ scope }: Observations): FindSimilarIds {
       import('../cli/completion/cache.ts'),
     ]);
     const recent = readRecent(cacheFile(folder, scope), `${missing.kind}s`, Date.now());
-    return suggestIds(missing, recent);
+    const similar = suggestIds(missing, recent);
+    if (similar.length > 0 || missing.kind !== 'envelope' || index === undefined) return similar;
+    const { readIndex } = await import('../catalog/index/index-file.ts');
+    const { known } = await readIndex(index.path);
+    return suggestIds(
+      missing,
+      [...known.keys()].map((id) => ({ id, label: '' })),
+    );
   };
 }
 

@@ -17,6 +17,7 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox/control/control-client.ts';
+import { accountFlags } from './account.ts';
 import type { Invocation } from './invocation.ts';
 import { indexPathOf, scopeOf, similarIdsFinder } from './observations.ts';
 
@@ -103,7 +104,9 @@ export class Session {
       store,
       fallbackProfile,
     });
-    const { redactor } = this.#invocation;
+    const { redactor, account } = this.#invocation;
+    account.settings = settings;
+    account.flags = accountFlags(settings, store.current, env);
     redactor.add(settings.apiKey?.kind === 'key' ? settings.apiKey.value : undefined);
     redactor.add(settings.storage.secretAccessKey);
     return settings;

@@ -59,11 +59,11 @@ describe('a base URL', () => {
   });
 
   it.each([
-    ['', 'The base URL is not a valid URL: '],
-    ['api.example.com/api/v1', 'The base URL is not a valid URL: api.example.com/api/v1'],
-    ['https://', 'The base URL is not a valid URL: https://'],
-    ['ftp://api.example.com', 'The base URL must start with https://, not ftp://'],
-    ['file:///etc/passwd', 'The base URL must start with https://, not file://'],
+    ['', 'The base URL "" is not a URL.'],
+    ['api.example.com/api/v1', 'The base URL "api.example.com/api/v1" is not a URL.'],
+    ['https://', 'The base URL "https://" is not a URL.'],
+    ['ftp://api.example.com', 'The base URL must start with https://, not ftp://.'],
+    ['file:///etc/passwd', 'The base URL must start with https://, not file://.'],
     ['https://ada@api.example.com', 'The base URL must not contain a username or password.'],
     ['https://:secret@api.example.com', 'The base URL must not contain a username or password.'],
     ['https://ada:secret@api.example.com', 'The base URL must not contain a username or password.'],

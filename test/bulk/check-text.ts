@@ -2,7 +2,8 @@ import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
 import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
 import type { ReadOptions } from '../../src/tables/table-file.ts';
 
-type Row = Omit<BulkRow, 'content' | 'cells'>;
+/** A row without what identifies it, except for a request ID of the file. */
+type Row = Omit<BulkRow, 'content' | 'cells' | 'identity' | 'requestId'> & { requestId?: string };
 
 /** The rows and the report of a text that arrives in chunks of this many bytes. */
 export async function check(
@@ -18,10 +19,15 @@ export async function check(
   const rows: Row[] = [];
   const report = await checkFile(
     { name: 'f.csv', bytes: pieces() },
-    { templateId: 'tmpl_1', ...options, take: ({ content: _, cells: __, ...row }) => void rows.push(row) },
+    { templateId: 'tmpl_1', ...options, take: (row) => void rows.push(withoutIdentity(row)) },
   );
   return { rows, report };
 }
+function withoutIdentity({ content: _, cells: __, identity, requestId, envelope, ...row }: BulkRow): Row {
+  const { content: ___, ...sent } = envelope;
+  return { ...row, ...(identity === 'given' ? { requestId } : {}), envelope: sent };
+}
+
 /** The problems of a text: `LINE COLUMN: TEXT`. */
 export const problems = async (text: string | Buffer) =>
   (await check(text)).report.problems

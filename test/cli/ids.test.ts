@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { suggestIds } from '../../src/cli/completion/similar-ids.ts';
 import { readIds } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/text/nearest.ts';
 
@@ -106,6 +107,13 @@ describe('storage keys', () => {
 });
 
 describe('suggestions', () => {
+  it('are the known IDs that contain a part of one', () => {
+    const known = ['env_aab1', 'env_e44c9', 'env_e44c7'].map((id) => ({ id, label: '' }));
+    expect(suggestIds({ kind: 'envelope', id: 'e44c' }, known)).toEqual(['env_e44c9', 'env_e44c7']);
+    expect(suggestIds({ kind: 'envelope', id: 'env_aa' }, known)).toEqual(['env_aab1']);
+    expect(suggestIds({ kind: 'envelope', id: 'env' }, known)).toEqual([]);
+  });
+
   it('contain only words that are similar', () => {
     const words = ['envelopes list', 'envelopes get', 'sandbox start'];
     expect(nearest('envelopes lst', words)).toBe('envelopes list');

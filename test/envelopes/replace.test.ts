@@ -5,6 +5,7 @@ import { planReplacement } from '../../src/envelopes/replace/plan-replacement.ts
 import { memoryOf } from '../support/recording.ts';
 import {
   askedBy,
+  leftFor,
   madeFor,
   type Rig,
   replaceOnce,
@@ -43,6 +44,7 @@ function meanwhile(
 }
 const runWith = (client: Client, id: string, evenIfSigned = false) =>
   replaceOnce({ client, memory: rig.memory }, requestFor(id, { evenIfSigned }));
+const machineOf = (machine: string) => memoryOf(`${rig.folder}/${machine}`, rig.client.clock);
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
 describe('events during a replacement', () => {
@@ -186,7 +188,6 @@ describe('two machines that replace the same envelope', () => {
     const on = (machine: string) => meanwhile('create', both, rig.clientWith(machineOf(machine)));
     return [on('one'), on('other')];
   };
-  const machineOf = (machine: string) => memoryOf(`${rig.folder}/${machine}`, rig.client.clock);
   const runOn = (machine: string, client: Client, id: string, to = 'ada@example.com') =>
     replaceOnce(
       { client, memory: machineOf(machine) },
@@ -207,31 +208,26 @@ describe('two machines that replace the same envelope', () => {
     expect(await statusOf(old.id)).toBe('CANCELLED');
   });
 
-  it('do not send a draft once the other one has sent its own', async () => {
-    const old = await wrongOne(rig, 'SENT');
-    let isSent = false;
-    const sentElsewhere = async () => {
-      if (isSent) return;
-      isSent = true;
-      const body = {
-        templateId: 'tmpl_lease',
-        subject: 'Lease 5',
-        sendImmediately: true,
-        metadata: { replaces: old.id },
+  it.each(['create', 'cancel', 'send'] as const)(
+    'send one if the other one does everything before the %s of the first',
+    async (step) => {
+      const old = await wrongOne(rig, 'SENT');
+      let isDone = false;
+      const meantime = async () => {
+        if (isDone) return;
+        isDone = true;
+        await runOn(`early-${step}`, rig.clientWith(machineOf(`early-${step}`)), old.id);
       };
-      const signers = [
-        { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Tenant' },
-        { email: 'bo@example.com', name: 'Bo', role: 'Landlord' },
-      ];
-      await rig.client.envelopes.create({ ...body, signers });
-    };
-    const done = await runOn('late', meanwhile('cancel', sentElsewhere), old.id);
-    const made = await madeFor(rig, old);
-    expect(made.map(({ status }) => status).sort()).toEqual(['CANCELLED', 'SENT']);
-    expect(done.new).toMatchObject({ status: 'SENT', id: made.find((one) => one.status === 'SENT')?.id });
-    // The same command again does nothing.
-    expect((await runOn('late', rig.client, old.id)).new.id).toBe(done.new.id);
-  });
+      const late = rig.clientWith(machineOf(`late-${step}`));
+      const done = await runOn(`late-${step}`, meanwhile(step, meantime, late), old.id);
+      const sent = (await madeFor(rig, old)).filter((one) => one.status === 'SENT');
+      expect(sent).toMatchObject([{ id: done.new.id }]);
+      expect(await leftFor(rig, old)).toEqual(['SENT']);
+      expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+      // The same command again does nothing.
+      expect((await runOn(`late-${step}`, late, old.id)).new.id).toBe(done.new.id);
+    },
+  );
 
   it('are distinguished if their changes differ: one is sent, the other is refused', async () => {
     const old = await wrongOne(rig, 'SENT');
@@ -248,6 +244,46 @@ describe('two machines that replace the same envelope', () => {
   });
 });
 
+describe('a service that stores texts in another form', () => {
+  it.each<[string, (text: string) => string]>([
+    ['NFC', (text) => text.normalize('NFC')],
+    ['NFD', (text) => text.normalize('NFD')],
+    ['with single spaces', (text) => text.replaceAll(/\s+/gu, ' ').trim()],
+    ['with the line breaks of Windows', (text) => text.replaceAll('\n', '\r\n')],
+  ])('is handled: after a kill, the same command continues with the draft: %s', async (form, change) => {
+    const old = await wrongOne(rig, 'SENT');
+    const machine = machineOf(`form-${form}`);
+    const { envelopes, ...rest } = rig.clientWith(machine);
+    const create: typeof envelopes.create = (body, ...more) =>
+      envelopes.create(
+        {
+          ...body,
+          subject: change(body.subject ?? ''),
+          message: change(body.message ?? ''),
+          signers: body.signers.map((one) => ({ ...one, name: change(one.name) })),
+        },
+        ...more,
+      );
+    const client = { ...rest, envelopes: { ...envelopes, create } };
+    const changes = {
+      signers: ['adda@example.com=Zoé  Müller <ada@example.com>'],
+      subject: ' Mietvertrag  für\u0308 5 ',
+      message: 'Bitte\nunterschreiben, Zoe\u0301. ',
+    };
+    const killed = {
+      ...client,
+      envelopes: { ...client.envelopes, cancel: () => Promise.reject(new Error('killed')) },
+    };
+    const request = requestFor(old.id, { changes });
+    await expect(replaceOnce({ client: killed, memory: machine }, request)).rejects.toThrow('killed');
+    for (const memory of [machine, machineOf(`elsewhere-${form}`)]) {
+      const done = await replaceOnce({ client, memory }, request);
+      expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
+    }
+    expect(await madeFor(rig, old)).toHaveLength(1);
+  });
+});
+
 describe('a lagging list', () => {
   /** Shows nothing new in this many reads. */
   const lagging = (looks: number): Client => {
@@ -261,7 +297,7 @@ describe('a lagging list', () => {
   it("doesn't hide envelopes in the local record", async () => {
     const old = await wrongOne(rig, 'SENT');
     const first = await replaceOnce(rig, requestFor(old.id, { draft: true }));
-    const done = await runWith(lagging(100), old.id);
+    const done = await runWith(lagging(6), old.id);
     expect(done.new.id).toBe(first.new.id);
     expect(await madeFor(rig, old)).toHaveLength(1);
   });

@@ -5,8 +5,8 @@ import {
   isChanged,
   type ReplacementChanges,
 } from '../../src/envelopes/replace/replacement.ts';
-import { isSameEnvelope } from '../../src/once/wording.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
+import { isSameEnvelope } from '../../src/once/wording.ts';
 
 const old: Envelope = {
   id: 'env_1',

@@ -1,10 +1,13 @@
+import { vi } from 'vitest';
 import type * as CarryOut from '../../src/once/carry-out.ts';
 import type * as Precedence from '../../src/once/precedence.ts';
 import type * as Settling from '../../src/once/settle.ts';
+import type * as Actors from './actors.ts';
+import type * as Explorer from './explore.ts';
 
 /*
  * The product's own code with one rule of the protocol broken, to see that each rule is needed, and that the explorer finds what happens
- * without it. A test replaces the modules with these variants (`vi.mock`), which do the same until a rule is broken.
+ * without it.
  */
 
 /** The rules by what a process does that breaks them. */
@@ -19,12 +22,26 @@ export type BrokenRule =
 
 let broken: BrokenRule | undefined;
 
-/** Breaks a rule until the next call, or none. */
-export function breakRule(rule: BrokenRule | undefined): void {
+/** Explores with a copy of the product's code in which a rule is broken. */
+export async function withBrokenRule<T>(
+  rule: BrokenRule,
+  work: (code: typeof Explorer & typeof Actors) => Promise<T>,
+): Promise<T> {
+  vi.resetModules();
+  vi.doMock('../../src/once/precedence.ts', async (original) => breakablePrecedence(await original()));
+  vi.doMock('../../src/once/carry-out.ts', async (original) => breakableChoice(await original()));
+  vi.doMock('../../src/once/settle.ts', async (original) => breakableSettling(await original()));
   broken = rule;
+  try {
+    return await work({ ...(await import('./explore.ts')), ...(await import('./actors.ts')) });
+  } finally {
+    broken = undefined;
+    for (const name of ['precedence', 'carry-out', 'settle']) vi.doUnmock(`../../src/once/${name}.ts`);
+    vi.resetModules();
+  }
 }
 
-export function withBreakablePrecedence(real: typeof Precedence): typeof Precedence {
+function breakablePrecedence(real: typeof Precedence): typeof Precedence {
   const byPrecedence: typeof real.byPrecedence = (a, b) => {
     if (broken === 'sends the youngest draft' && a.status === 'DRAFT' && b.status === 'DRAFT')
       return real.byPrecedence(b, a);
@@ -35,7 +52,7 @@ export function withBreakablePrecedence(real: typeof Precedence): typeof Precede
   return { ...real, byPrecedence };
 }
 
-export function withBreakableChoice(real: typeof CarryOut): typeof CarryOut {
+function breakableChoice(real: typeof CarryOut): typeof CarryOut {
   const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) =>
     real.chooseEnvelope(host, draft, broken === 'sends its own draft' ? [] : others);
   const tidy: typeof real.tidy = (...all) =>
@@ -43,7 +60,7 @@ export function withBreakableChoice(real: typeof CarryOut): typeof CarryOut {
   return { ...real, chooseEnvelope, tidy };
 }
 
-export function withBreakableSettling(real: typeof Settling): typeof Settling {
+function breakableSettling(real: typeof Settling): typeof Settling {
   const settle: typeof real.settle = async (host, start, notBefore) => {
     if (broken === 'decides without reading the list') return { others: new Map(), isProof: true };
     const isForgetful = broken === 'ignores what an earlier process may have left';

@@ -1,25 +1,13 @@
-import { afterEach, expect, it, vi } from 'vitest';
-import { ACTORS, createWithId, createWithoutId } from './actors.ts';
-import { type BrokenRule, breakRule } from './broken-rules.ts';
-import { explore, replay } from './explore.ts';
+import { expect, it } from 'vitest';
+import { createWithId, createWithoutId } from './actors.ts';
+import { type BrokenRule, withBrokenRule } from './broken-rules.ts';
+import { explore } from './explore.ts';
 import { sendList } from './run-actor.ts';
 import { DEFAULTS, type Settings } from './settings.ts';
 import { formatSchedule, parseSchedule } from './trail.ts';
 
-vi.mock('../../src/once/precedence.ts', async (original) =>
-  (await import('./broken-rules.ts')).withBreakablePrecedence(await original()),
-);
-vi.mock('../../src/once/carry-out.ts', async (original) =>
-  (await import('./broken-rules.ts')).withBreakableChoice(await original()),
-);
-vi.mock('../../src/once/settle.ts', async (original) =>
-  (await import('./broken-rules.ts')).withBreakableSettling(await original()),
-);
-
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
 const ONE = { processes: 1, machines: 1 };
-
-afterEach(() => breakRule(undefined));
 
 it.each([
   ['create, by two machines', createWithId, { switches: 3 }],
@@ -39,19 +27,22 @@ it.each<[BrokenRule, Partial<Settings>, string]>([
   ['decides without waiting', { skew: true }, 'twice'],
   ['cancels nothing', {}, 'leftover'],
 ])('finds what is wrong with a process that %s', async (rule, changes, kind) => {
-  breakRule(rule);
-  const { findings } = await explore(createWithId, { ...DEFAULTS, ...changes }, { untilFound: true });
+  const settings = { ...DEFAULTS, ...changes };
+  const { findings } = await withBrokenRule(rule, (code) =>
+    code.explore(code.createWithId, settings, { untilFound: true }),
+  );
   expect(findings.map((one) => one.kind)).toContain(kind);
 });
 
 it('runs the schedule of a finding again, from its text', async () => {
-  breakRule('sends its own draft');
   const settings: Settings = { ...DEFAULTS, skew: true };
-  const { findings } = await explore(createWithId, settings, { untilFound: true });
-  const { choices = [], says } = findings.find(({ kind }) => kind === 'twice') ?? {};
-  const schedule = parseSchedule(formatSchedule({ actor: 'create', settings, choices }));
-  const actor = ACTORS[schedule.actor] ?? createWithId;
-  const { violation, trail } = await replay(actor, schedule.settings, schedule.choices);
-  expect(violation).toEqual({ kind: 'twice', says });
-  expect(trail[0]).toEqual({ at: 0, who: 'A', says: 'GET /envelopes' });
+  await withBrokenRule('sends its own draft', async (code) => {
+    const { findings } = await code.explore(code.createWithId, settings, { untilFound: true });
+    const { choices = [], says } = findings.find(({ kind }) => kind === 'twice') ?? {};
+    const schedule = parseSchedule(formatSchedule({ actor: 'create', settings, choices }));
+    const actor = code.ACTORS[schedule.actor] ?? code.createWithId;
+    const { violation, trail } = await code.replay(actor, schedule.settings, schedule.choices);
+    expect(violation).toEqual({ kind: 'twice', says });
+    expect(trail[0]).toEqual({ at: 0, who: 'A', says: 'GET /envelopes' });
+  });
 });

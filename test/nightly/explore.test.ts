@@ -1,27 +1,15 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Actor } from '../explore/actor.ts';
 import { createWithId } from '../explore/actors.ts';
-import { type BrokenRule, breakRule } from '../explore/broken-rules.ts';
+import { type BrokenRule, withBrokenRule } from '../explore/broken-rules.ts';
 import { explore } from '../explore/explore.ts';
 import { sendList } from '../explore/run-actor.ts';
 import { DEFAULTS, type Settings } from '../explore/settings.ts';
 import { formatReport } from '../explore/trail.ts';
 
-vi.mock('../../src/once/precedence.ts', async (original) =>
-  (await import('../explore/broken-rules.ts')).withBreakablePrecedence(await original()),
-);
-vi.mock('../../src/once/carry-out.ts', async (original) =>
-  (await import('../explore/broken-rules.ts')).withBreakableChoice(await original()),
-);
-vi.mock('../../src/once/settle.ts', async (original) =>
-  (await import('../explore/broken-rules.ts')).withBreakableSettling(await original()),
-);
-
 const SECONDS = Number(process.env.EXPLORE_SECONDS ?? 60);
 const NONE = { twice: 0, canceled: 0, lost: 0, stuck: 0, crashed: 0 };
 const ONE = { processes: 1, machines: 1 };
-
-afterEach(() => breakRule(undefined));
 
 it.each<[string, Actor, Partial<Settings>]>([
   ['create, by two machines', createWithId, { lag: 'together', skew: true }],
@@ -48,13 +36,14 @@ it.each<[string, Actor, Partial<Settings>]>([
   expect(report.counts).toMatchObject(NONE);
 });
 
-it.each<[BrokenRule, Actor, Partial<Settings>]>([
-  ['sends the youngest draft', createWithId, { skew: true }],
-  ['prefers an older draft to what was sent', createWithId, { lag: 'each' }],
-  ['ignores what an earlier process may have left', sendList, { ...ONE, lag: 'each', kills: 2, losses: 1 }],
-])('finds what is wrong with a process that %s', async (rule, actor, changes) => {
-  breakRule(rule);
+it.each<[BrokenRule, 'create' | 'run', Partial<Settings>]>([
+  ['sends the youngest draft', 'create', { skew: true }],
+  ['prefers an older draft to what was sent', 'create', { lag: 'each' }],
+  ['ignores what an earlier process may have left', 'run', { ...ONE, lag: 'each', kills: 2, losses: 1 }],
+])('finds what is wrong with a process that %s', async (rule, name, changes) => {
   const limits = { untilFound: true, seconds: 6 * SECONDS };
-  const { findings } = await explore(actor, { ...DEFAULTS, ...changes }, limits);
+  const { findings } = await withBrokenRule(rule, (code) =>
+    code.explore(code.ACTORS[name] ?? code.createWithId, { ...DEFAULTS, ...changes }, limits),
+  );
   expect(findings.map(({ kind }) => kind)).toContain('twice');
 });

@@ -122,6 +122,8 @@ const row = z.object({
   envelopeId: maybe,
   status: maybe,
   error: z.nullable(z.object({ ...rowFacts, outcome })),
+  changed: z.optional(z.array(z.enum(['name', 'message', 'expiry', 'signingOrder', 'webhookUrl']))),
+  sameAs: z.optional(count),
 });
 const statusLine = z.object({
   row: z.nullable(count),

@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { RunSummary } from '../../src/bulk/run-list.ts';
+import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
 import { renderVerified } from '../../src/documents/commands/download-lines.ts';
 import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
 import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
+import { command } from '../../src/kernel/text/shell-words.ts';
 import { logList } from '../../src/log/commands/log.ts';
 import type { LogEntry } from '../../src/log/log-entry.ts';
 import { type ListView, writeList } from '../../src/output/print-list.ts';
-import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
 import { renderCheck, renderVerdict } from '../../src/profiles/commands/doctor.ts';
 import {
@@ -180,7 +181,7 @@ const entry: LogEntry = {
   error: null,
 };
 
-function terminalOf(columns: number): Terminal & { written: string } {
+function terminalOf(columns: number): NextStepsTerminal & { written: string } {
   const terminal = {
     written: '',
     outIsTty: true,
@@ -196,6 +197,8 @@ function terminalOf(columns: number): Terminal & { written: string } {
     err: () => undefined,
     style: (_: unknown, text: string) => text,
     styleErr: (_: unknown, text: string) => text,
+    account: { flags: [] },
+    command,
   };
   return terminal;
 }
@@ -244,7 +247,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       columns,
     ),
   template: (columns) =>
-    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
+    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, true, terminalOf(columns)),
   log: (columns) => listed([entry, { ...entry, profile: 'sandbox' }], logList(now), columns),
   verified: (columns) =>
     (['ok', 'unlisted'] as const)
@@ -322,6 +325,7 @@ describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
 });
 
 it('shows all of a detail view at any width', async () => {
-  const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/\s+/g, '');
+  // A backslash continues a command on the next line.
+  const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/[\s\\]+/g, '');
   expect(await words(60)).toBe(await words(1_000));
 });

@@ -156,7 +156,7 @@ describe.skipIf(!canMount)('a full disk for the state', { tags: ['full'] }, () =
     await mkdir(account.path('state'));
     await writeFile(account.path('many.csv'), rowsOf(300));
     const words = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
-    const { code, stderr } = await onSmallDisk(account, account.path('state'), 128, words);
+    const { code, stderr } = await onSmallDisk(account, account.path('state'), 160, words);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/disk is full.*is found when it is resumed/s)]);
     expect(stderr).not.toMatch(/envelopes? sent/);
   });

@@ -97,6 +97,20 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   });
 
+  it('names the sandbox command that signs what was sent', async () => {
+    const screen = open([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'a@example.com',
+      '--send',
+    ]);
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).toMatch(/Sign it: {2}esign sandbox sign env_\w+\n/);
+  });
+
   const PROMPTS = [
     '? Template:',
     '? Landlord:',
@@ -178,7 +192,7 @@ describe('a question about envelopes', () => {
     const screen = open(['envelopes', 'cancel', ...ids, 'env_none']);
     await screen.shows('Cancel 2 envelopes for 1 person (sandbox, no real emails)?');
     const text = screen.text();
-    expect(text).toContain(`${ids[0]}  Flat 1  for Ada Lovelace`);
+    expect(text).toContain(`Ada Lovelace  Flat 1   ${ids[0]}`);
     expect(text).toContain(`Left out ${ids[2]}: ${ids[2]} is CANCELLED and can't be canceled.`);
     expect(text).toContain('Left out env_none: ');
     screen.type('y\r');
@@ -231,8 +245,8 @@ describe('a question about envelopes', () => {
     const reminded = await sent('Reminded');
     await home.run`envelopes remind ${reminded}`;
     for (const [verb, id, question, why] of [
-      ['cancel', signed, 'Cancel 1 envelope for 2 people (sandbox', 'Ada Lovelace has already signed'],
-      ['remind', reminded, 'Remind 1 person about 1 envelope (sandbox', 'was reminded'],
+      ['cancel', signed, ', for Ada Lovelace and ', 'Ada Lovelace has already signed'],
+      ['remind', reminded, 'Remind Ada Lovelace about “', 'was reminded'],
     ] as const) {
       const no = open(['envelopes', verb, id]);
       await answer(no, question, '\r');
@@ -241,7 +255,7 @@ describe('a question about envelopes', () => {
     }
     expect(await statusOf(signed)).toBe('IN_PROGRESS');
     const yes = open(['envelopes', 'cancel', signed]);
-    await answer(yes, 'Cancel 1 envelope', 'y\r');
+    await answer(yes, 'Cancel “', 'y\r');
     expect([(await yes.ended).code, await statusOf(signed)]).toEqual([0, 'CANCELLED']);
   });
 
@@ -282,6 +296,28 @@ describe('a hidden prompt', () => {
     expect((await store()).match(new RegExp(KEY, 'g'))).toHaveLength(2);
   });
 
+  it('is asked for after the name and the URL, and the end shows which profile is current and what to do', async () => {
+    const screen = open(['profiles', 'add', '--no-verify']);
+    await answer(screen, '? Name for this account', 'sandbox\r');
+    await answer(screen, 'already exists', '\u0015asked\r');
+    await answer(screen, '? Base URL', 'api.example.com\r');
+    await answer(screen, 'is not a URL', '\u0015https://api.example.com/api/v1\r');
+    await answer(screen, '? API key:', `${KEY}\r`);
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    expect(screen.text()).toContain('✓ Added asked');
+    expect(screen.text()).toContain('The current profile is still');
+    expect(screen.text()).toContain('esign templates list --profile asked');
+    expect(screen.text()).not.toContain(KEY);
+  });
+
+  it('is replaced at a hidden prompt', async () => {
+    const screen = open(['profiles', 'edit', 'asked', '--no-verify', '--api-key-file', '-']);
+    await answer(screen, '? API key:', `${KEY}9\r`);
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    expect(screen.text()).not.toContain(KEY);
+    expect(await store()).toContain(`${KEY}9`);
+  });
+
   it.each([
     ['Ctrl-C', CTRL_C],
     ['Ctrl-D', `${'\b'.repeat(7)}${CTRL_D}`],
@@ -290,6 +326,39 @@ describe('a hidden prompt', () => {
     await answer(screen, 'API key:', `sk_half${keys}`);
     expect(await screen.ended).toMatchObject({ signal: 2 });
     expect(await store()).not.toContain('left');
+  });
+});
+
+describe('ESIGN_ACCESSIBLE', () => {
+  it('numbers choices, redraws nothing, and prints tables as lines', async () => {
+    const env = { ESIGN_ACCESSIBLE: '1', NO_COLOR: '1' };
+    const id = await sent('plain');
+    const screen = open(['envelopes', 'replace', id], env);
+    await answer(screen, '2. The subject', '9\r');
+    await answer(screen, 'Type a number from 1 to 3.', '2\r');
+    await answer(screen, 'Subject:', 'plain words\r');
+    await answer(screen, '(y/N)', 'n\r');
+    expect((await screen.ended).code).toBe(2);
+    expect(screen.raw()).not.toContain('\u001b');
+    const list = open(['envelopes', 'list', '-L', '2'], env);
+    await list.ended;
+    expect(list.text()).toMatch(/^Id: env_\w+\nStatus: \w+\n/);
+  });
+});
+
+describe('envelopes replace on a terminal', () => {
+  it('asks what to correct, and does it', async () => {
+    const id = await sent('wrong');
+    const screen = open(['envelopes', 'replace', id]);
+    await answer(screen, '❯ Ada Lovelace <ada@example.com>', '\r');
+    await answer(screen, '? Who signs instead?', 'nobody\r');
+    await answer(screen, 'is not an email address', '\u0015Ada Lovelace <ada.l@example.com>\r');
+    await answer(screen, 'and email 1 person', 'y');
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(await statusOf(id)).toBe('CANCELLED');
+    const made = (await envelopes()).find((one) => one.subject === 'wrong' && one.status === 'SENT');
+    expect(made).toMatchObject({ signers: [{ email: 'ada.l@example.com' }] });
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
@@ -46,7 +46,7 @@ describe('a file with problems', () => {
   });
 
   describe('of many kinds', () => {
-    // Every row lacks a template, many have an invalid address, and one is a duplicate.
+    // Every row lacks a template, and many have an invalid address. A duplicate is no problem: it is sent once.
     const rows = Array.from({ length: 300 }, (_, n) => (n % 3 === 0 ? `bad${n}` : `p${n}@example.com`));
     rows[8] = 'p7@example.com';
     rows[10] = 'ann@gmial.com';
@@ -57,11 +57,10 @@ describe('a file with problems', () => {
       const { stderr, stdout, code } = await home.run`bulk create rows.csv`;
       expect(stderr).toMatch(/^LINE {2}COLUMN {7}PROBLEM\n {3}2 {2}template_id .* \(every row\)\n/);
       expect(linesOf(stderr).filter((line) => /^ +\d+ {2}email .*"bad/.test(line))).toHaveLength(100);
-      expect(stderr).toMatch(/^ {2}10 .* same content as line 9/m);
       expect(stderr).toMatch(/^ {2}12 .*gmial/m);
-      expect(stderr).toContain('\nError: 102 problems in rows.csv (300 rows). Nothing was sent.\n');
+      expect(stderr).toContain('\nError: 101 problems in rows.csv (300 rows). Nothing was sent.\n');
       expect([code, stdout]).toEqual([2, '']);
-      expect(linesOf(problemsOf(await home.run`bulk create rows.csv --json`))).toHaveLength(102);
+      expect(linesOf(problemsOf(await home.run`bulk create rows.csv --json`))).toHaveLength(101);
     });
 
     it('fits on one screen of a terminal, with an example of each kind and its lines', async () => {
@@ -75,8 +74,7 @@ describe('a file with problems', () => {
       expect(lines[0]).toMatch(/^LINE {2}COLUMN/);
       const text = lines.map((line) => line.trim()).join(' ');
       expect(text).toMatch(/"bad0" is not .* \(100 rows: 2, 5, 8, 11, 14, …\)/);
-      for (const part of ['(every row)', 'same content as line 9', 'gmial', '2> problems.txt'])
-        expect(text).toContain(part);
+      for (const part of ['(every row)', 'gmial', '2> problems.txt']) expect(text).toContain(part);
     });
   });
 
@@ -176,11 +174,15 @@ describe('a spreadsheet', () => {
   });
 
   it('evaluates no cell of the results as a formula', async () => {
+    const created: object[] = [];
     const service = await fakeService((request, response) => {
       if (request.path.includes('/templates/')) return json(response, 200, { data: { id: 'tmpl_nda' } });
-      if (request.method === 'GET') return answerPage(request, response, 0, () => null);
-      if (request.body.includes('ada@'))
-        return json(response, 201, { data: { id: '=HYPERLINK("http://x")', status: '@SUM(1)' } });
+      if (request.method === 'GET') return answerPage(request, response, created.length, () => created[0]);
+      if (request.body.includes('ada@')) {
+        const body = parseJson(request.body);
+        created.push({ ...(isRecord(body) ? body : {}), id: '=HYPERLINK("http://x")', status: '@SUM(1)' });
+        return json(response, 201, { data: created[0] });
+      }
       return json(response, 400, { error: { code: '+CMD', message: 'no' } });
     });
     await given('formula.csv', 'email,request_id\nada@example.com,=1+1\nbo@example.com,-2+3\n');

@@ -98,23 +98,40 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     });
   });
 
-  it('returns "unknown" when a response is lost and a search finds nothing, and creates only once', {
-    tags: ['full'],
-    timeout: 180_000,
-  }, async () => {
+  /** Creates with `options` while every response to a create is lost. Returns the outcome and the bodies that arrived. */
+  async function createInVain(options: Record<string, string>) {
     const service = await fakeService((request, response) =>
       request.method === 'POST' ? loseReply(response) : answerPage(request, response, 0, () => undefined),
     );
-    const signers = `[{ name: 'Ada', email: 'ada@example.com' }]`;
     const outcome = await outputOf(
-      `const { kind, error, requestId } =
-         await esign.envelopes.create({ templateId: 't', signers: ${signers} }, { requestId: 'mine' });
+      `const signers = [{ name: 'Ada', email: 'ada@example.com' }];
+       const { kind, error, requestId } =
+         await esign.envelopes.create({ templateId: 't', signers, send: true }, ${JSON.stringify(options)});
        return { kind, code: error.code, requestId };`,
       service.env,
     );
     await service.server.close();
+    const created = service.server.seen.filter(({ method }) => method === 'POST');
+    expect(created.filter(({ path }) => !path.endsWith('/envelopes'))).toEqual([]);
+    return { outcome, bodies: created.map(({ body }) => parseJson(body)) };
+  }
+
+  it('returns "unknown" when responses are lost, and has created only drafts for a request ID', async () => {
+    const { outcome, bodies } = await createInVain({ requestId: 'mine' });
     expect(outcome).toEqual({ kind: 'unknown', code: 'NETWORK', requestId: 'mine' });
-    expect(service.server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    for (const body of bodies) {
+      expect(body).toMatchObject({ metadata: { esignRequestId: 'mine' } });
+      expect(body).not.toHaveProperty('sendImmediately');
+    }
+  });
+
+  it('returns "unknown" when a response is lost and a search finds nothing, and creates only once without a request ID', {
+    tags: ['full'],
+    timeout: 180_000,
+  }, async () => {
+    const { outcome, bodies } = await createInVain({});
+    expect(outcome).toMatchObject({ kind: 'unknown', code: 'NETWORK' });
+    expect(bodies).toMatchObject([{ sendImmediately: true }]);
   });
 
   it('refuses invalid input before anything is sent, and never shows the key', async () => {

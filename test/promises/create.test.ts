@@ -119,12 +119,28 @@ describe('envelopes create', () => {
     expect(await refusal([...NDA, '--signer', ADA, '--request-id', ''])).toContain('--request-id is empty.');
   });
 
-  it('creates nothing for a request ID whose envelope has ended (5)', async () => {
-    const args = [...NDA, '--signer', ADA, '--request-id', 'deal-2'];
+  it.each([
+    ['that begins with a space', ' deal-1'],
+    ['that ends with a space', 'deal-1 '],
+    ['of 201 characters', 'x'.repeat(201)],
+  ])('refuses a request ID %s, which a service might not return unchanged', async (_, id) => {
+    expect(await refusal([...NDA, '--signer', ADA, '--request-id', id])).toMatch(/space|200 characters/);
+  });
+
+  it('creates nothing for a request ID whose envelope was canceled after it was sent (5)', async () => {
+    const args = [...NDA, '--signer', ADA, '--request-id', 'deal-2', '--send'];
     const { id } = await home.object(args);
-    await home.run`envelopes cancel ${String(id)}`;
+    await home.run`envelopes cancel ${String(id)} --yes`;
     const again = await home.run([...args, '--json']);
     expect([again.code, reportedError(again).message]).toEqual([5, expect.stringContaining(String(id))]);
+  });
+
+  it('creates another draft for a request ID whose draft was canceled, because that emailed nobody', async () => {
+    const args = [...NDA, '--signer', ADA, '--request-id', 'deal-3'];
+    const { id } = await home.object(args);
+    await home.run`envelopes cancel ${String(id)}`;
+    const again = await home.object(args);
+    expect([again.status, again.id === id]).toEqual(['DRAFT', false]);
   });
 });
 

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
+import { MEANINGS } from '../../src/cli/boot/meanings.ts';
 import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -139,6 +140,10 @@ describe('help as JSON', () => {
     },
   );
 
+  it.each(['flags', 'filters', 'environment', 'exit-codes'])('has the topic %s', async (topic) => {
+    expect(parseJson(await stdoutOf(`help ${topic} --json`))).toMatchObject({ name: topic });
+  });
+
   it('is not printed for --help after --', async () => {
     expect((await home.run`envelopes get --json -- --help`).stdout).toBe('');
   });
@@ -158,17 +163,92 @@ describe('a word from another tool', () => {
   });
 
   it.each([
-    ['envelopes edit', 'envelopes replace'],
-    ['void', 'envelopes cancel'],
-    ['completion bash', 'autocomplete'],
-    ['envelopes sned', 'envelopes send'],
-    ['templates lst', 'templates list'],
+    ['list templates --help', 'templates list --help'],
+    ['show template --help', 'templates get --help'],
+    ['get profile --help', 'profiles show --help'],
+  ])('runs our command if the verb stands first: %s', async (line, ours) => {
+    expect(await stdoutOf(line)).toBe(await stdoutOf(ours));
+  });
+
+  it.each([
+    ['envelopes edit', 'envelopes replace ID`'],
+    ['void', 'envelopes cancel ID`'],
+    ['completion bash', 'autocomplete bash`'],
+    ['envelopes sned', 'envelopes send`'],
+    ['templates lst', 'templates list`'],
+    ['envelops lits', 'envelopes list`'],
     ['remind env_1', 'envelopes remind env_1`'],
     ['void env_1 --reason x', 'envelopes cancel env_1 --reason x`'],
     ['envelopes edit env_1', 'envelopes replace env_1`'],
-  ])('gets a suggestion: %s', async (line, suggested) => {
+    ['create envelope', 'envelopes create`'],
+    ['cancel envelope env_1', 'envelopes cancel env_1`'],
+    ['envelopes status env_1', 'envelopes get env_1`'],
+    ['status env_1', 'envelopes get env_1`'],
+    ['status', 'report`'],
+    ['send', 'envelopes create --send`'],
+    ['webhooks listen --port 3000', 'listen --port 3000`'],
+    ['webhook list', 'events list`'],
+    ['profiles switch acme', 'profiles use acme`'],
+    ['profile delete acme', 'profiles remove acme`'],
+    ['auth login', 'profiles add`'],
+    ['auth status', 'profiles show`'],
+    ['setup', 'profiles add`'],
+    ['key', 'profiles add`'],
+    ['test', 'doctor`'],
+    ['quickstart', 'demo`'],
+    ['mails', 'sandbox mails`'],
+    ['bulk cancel', 'envelopes cancel --run last`'],
+    ['bulk show run-1', 'bulk status run-1`'],
+    ['bulk send list.csv', 'bulk create list.csv --send`'],
+    ['import list.csv', 'bulk create list.csv`'],
+    ['verify a.pdf', 'documents verify a.pdf`'],
+    ['who ada', 'find ada`'],
+    ['envelopes remind --status open', 'envelopes list --status open -q | esign envelopes remind -`'],
+  ])('gets the command that does it: %s', async (line, suggested) => {
     const { code, stderr } = await home.run(line.split(' '));
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`esign ${suggested}`) as unknown]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`\`esign ${suggested}`) as unknown]);
+  });
+
+  it.each([
+    ['sandbox stop', 'Press Ctrl-C'],
+    ['sandbox status', 'esign doctor'],
+    ['documents list', 'esign envelopes list --status COMPLETED'],
+    ['templates create', "service's dashboard"],
+    ['upload a.pdf', "service's dashboard"],
+    ['send a.pdf', "service's dashboard"],
+    ['sign env_1', 'esign sandbox sign'],
+    ['users', "service's dashboard"],
+    ['docs', 'esign help flags'],
+    ['help nonsense', 'exit-codes'],
+  ])('gets a sentence if no command does it: %s', async (line, sentence) => {
+    const { code, stderr } = await home.run(line.split(' '));
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence) as unknown]);
+    expect(stderr).not.toContain('Did you mean');
+  });
+
+  it.each(['profiles frobnicate', 'sandbox sto', 'events xyz', 'documents lnik2'])(
+    'of a topic gets its commands, not a similar one: %s',
+    async (line) => {
+      const [topic = ''] = line.split(' ');
+      const { code, stderr } = await home.run(line.split(' '));
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(new RegExp(`Commands: \\w+, .*esign ${topic} --help`)) as unknown,
+      ]);
+      expect(stderr).not.toContain('Did you mean');
+    },
+  );
+
+  it('means only commands that exist', async () => {
+    const names = all.map(([id]) => id.replaceAll(':', ' '));
+    const table = await readFile(join(import.meta.dirname, '../../src/cli/boot/meanings.ts'), 'utf8');
+    const advised = [...table.matchAll(/`esign ([a-z]+(?: [a-z]+)?)/g)].map(([, words = '']) => words);
+    const meant = [...MEANINGS.values()].flatMap(({ command = '', alone = '' }) => [command, alone]);
+    const exists = (line: string) =>
+      [1, 2].some((length) => names.includes(line.split(' ').slice(0, length).join(' ')));
+    const unknown = [...advised, ...meant].filter((line) => line !== '' && !exists(line));
+    expect(unknown.filter((line) => !line.startsWith('help '))).toEqual([]);
+    expect(MEANINGS.size).toBeGreaterThan(60);
   });
 
   it.each(['foo', 'xyz', 'abc', 'make-coffee'])(
@@ -180,44 +260,10 @@ describe('a word from another tool', () => {
   );
 
   it.each(['envelopes seen', 'sen', 'see', 'show', 'look', 'open'])(
-    'for reading never suggests a command that emails or deletes: %s',
+    'that reads elsewhere never suggests a command that emails or deletes: %s',
     async (line) => {
       const { stderr } = await home.run(line.split(' '));
       expect(stderr).not.toMatch(/esign envelopes (send|cancel|remind|replace|create)|esign profiles remove/);
     },
   );
-});
-
-describe('a word that was removed', () => {
-  it.each([
-    ['schema envelopes get', '--help --json'],
-    ['help schema', '--help --json'],
-    ['envelopes list --jsonl', '--json'],
-    ['envelopes get env_1 --fields id', 'jq'],
-    ['templates list --csv', 'jq'],
-    ['templates list --no-spinner', 'ESIGN_NO_SPINNER=1'],
-    ['log undo 1', 'envelopes cancel --run'],
-    ['index refresh', 'find TEXT --refresh'],
-    ['envelopes summary', 'esign report'],
-    ['envelopes remind --status open', 'envelopes list --status open -q'],
-    ['profiles add a --api-key-stdin', '--api-key-file -'],
-    ['sandbox faults', 'sandbox start --fault'],
-    ['listen --until COMPLETED', 'envelopes watch'],
-  ])('exits with 2 and names what to use instead: %s', async (line, instead) => {
-    const { code, stdout, stderr } = await home.run(line.split(' '));
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/was removed\.\n/);
-    expect(stderr).toContain(instead);
-    const error = reportedError(await home.run([...line.split(' '), '--json']));
-    expect(error).toMatchObject({ code: 'USAGE', exitCode: 2 });
-  });
-
-  it('is named in one table, which refers only to commands that exist', async () => {
-    const table = await readFile(join(import.meta.dirname, '../../src/cli/boot/removed.ts'), 'utf8');
-    const named = [...table.matchAll(/esign ([a-z]+(?: [a-z]+)?)/g)].map(([, words = '']) => words);
-    const known = all.map(([id]) => id.replaceAll(':', ' '));
-    const exists = (words: string) => known.includes(words) || known.includes(words.split(' ')[0] ?? '');
-    expect(named.length).toBeGreaterThan(10);
-    expect(named.filter((words) => !exists(words))).toEqual([]);
-  });
 });

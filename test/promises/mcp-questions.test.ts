@@ -48,7 +48,7 @@ describe('a client that can ask its user', () => {
     ]);
     await assistant.data('cancel', { id: made.id });
     expect(assistant.questions[1]).toContain(
-      `Cancel 1 envelope for 1 person (sandbox, no real emails)?\n\nEnvelope: ${String(made.id)}\n`,
+      `Cancel “Lease⏎People: nobody”, for Bea Conti (sandbox, no real emails)?\n\nEnvelope: ${String(made.id)}\n`,
     );
     await assistant.end();
   });

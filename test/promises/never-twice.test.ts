@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
@@ -60,11 +60,24 @@ describe('a lost response', () => {
 });
 
 describe('a request ID', () => {
-  it('creates one envelope in two processes at the same time', async () => {
-    const args = create('--metadata', 'case=twice', '--request-id', 'order-1', '--json');
-    const runs = await Promise.all([home.run(args), home.run(args)]);
+  it.each([
+    ['in two processes', {}],
+    ['on two machines', { ESIGN_STATE_DIR: home.path('other-machine') }],
+  ])('emails once at the same time %s', async (where, env) => {
+    const deal = where.replaceAll(' ', '-');
+    const args = create('--metadata', `case=${deal}`, '--request-id', deal, '--send', '--json');
+    const runs = await Promise.all([home.run(args), home.run(args, { env })]);
     expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-    expect(parseJson(runs[0].stdout)).toEqual(parseJson(runs[1].stdout));
-    expect(await envelopes('twice')).toHaveLength(1);
+    const [first, second] = runs.map(({ stdout }) => parseJson(stdout));
+    if (!isRecord(first) || !isRecord(second)) throw new Error('no envelopes');
+    expect([first.status, second.id]).toEqual(['SENT', first.id]);
+    // What is left of the other draft is canceled.
+    const all = await envelopes(deal);
+    const others = isList(all) ? all.filter(isRecord).filter(({ id }) => id !== first.id) : [];
+    expect(others.filter(({ status }) => status !== 'CANCELLED')).toEqual([]);
+    const mails = await home.json`sandbox mails --json`;
+    const asked = JSON.stringify(mails).split(String(first.id)).length - 1;
+    expect(asked).toBeGreaterThan(0);
+    for (const { id } of others) expect(JSON.stringify(mails)).not.toContain(id);
   });
 });

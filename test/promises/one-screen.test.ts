@@ -65,7 +65,7 @@ describe('on one screen', () => {
 });
 
 describe('templates get on a terminal', () => {
-  it('ends with the roles, which stay on the screen after many fields', async () => {
+  it('shows the roles and the next command, and the fields only with --all', async () => {
     const fields = Array.from({ length: 60 }, (_, n) => {
       return { fieldId: `f${n}`, type: 'TEXT', label: `Field ${n}`, required: true, page: 1 + (n % 3) };
     });
@@ -73,8 +73,11 @@ describe('templates get on a terminal', () => {
     const { server, env } = await fakeService((_, response) => json(response, 200, { data: template }));
     try {
       const lines = await screenOf(['templates', 'get', 'tmpl_long'], env);
-      expect(lines.at(-1)).toMatch(/^ +Roles +Tenant$/);
-      expect(lines.filter((line) => line.includes('TEXT'))).toHaveLength(60);
+      expect(lines.join('\n')).toMatch(/^ +Roles +Tenant$/m);
+      expect(lines.at(-1)).toContain('esign envelopes create --template tmpl_long');
+      expect(lines.length).toBeLessThan(12);
+      const all = await screenOf(['templates', 'get', 'tmpl_long', '--all'], env);
+      expect(all.filter((line) => line.includes('TEXT'))).toHaveLength(60);
     } finally {
       await server.close();
     }

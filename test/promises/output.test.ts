@@ -135,6 +135,7 @@ describe('the --json output', () => {
     await run('envelopes:list', 'fields', ['--fields', 'id,signers.0.email,nope']);
     await run('find', 'list', ['ada']);
     await run('report', 'report', ['--by', 'template']);
+    await run('report', 'attention', ['--attention']);
     await run('late', 'list', ['--after', '0s']);
     await run('late', 'fields', ['--after', '0s', '--fields', 'envelopeId,next']);
     await run('find', 'fields', ['ada', '--fields', 'id,status']);

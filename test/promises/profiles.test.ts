@@ -62,6 +62,7 @@ describe('profiles add', () => {
     const refused = await home.run(args, { input: canary });
     expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
     expect([refused.code, refused.stderr.includes(canary)]).toEqual([3, false]);
+    expect(refused.stderr).toContain('Nothing was stored. Check the key and run `esign profiles add a');
     expect(await home.json`profiles list`).toEqual([]);
     expect((await home.run([...args, '--no-verify'], { input: canary })).code).toBe(0);
     expect(server.seen).toHaveLength(1);
@@ -262,6 +263,45 @@ describe('a profile', () => {
     expect(await index()).toBeGreaterThan(0);
     await home.run`profiles remove acme --yes`;
     expect(await index()).toBe(0);
+  });
+
+  it.each([
+    ['profiles edit acme', 'profiles edit acme --api-key-file -'],
+    ['profiles add', 'profiles add acme --base-url'],
+    ['profiles add other', 'profiles add other --base-url'],
+  ])(
+    'that is added or edited without a setting exits with 2 and names the command: %s',
+    async (line, named) => {
+      await add('acme');
+      const run = await home.run(line.split(' '));
+      expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(`esign ${named}`) as unknown]);
+    },
+  );
+
+  it('that is not configured is reported by show, with what to do', async () => {
+    const run = await home.run`profiles show`;
+    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('esign sandbox start') as unknown]);
+  });
+
+  it('is named in the commands of its errors, unless it is the current one', async () => {
+    await addUnchecked('first', 'http://127.0.0.1:9/api/v1');
+    await add('acme');
+    const missing = async (...flags: string[]) =>
+      reportedError(await home.run(argv`envelopes get env_none --json ${flags}`)).next;
+    expect(await missing('-p', 'acme')).toContain('esign envelopes list --profile acme');
+    await home.run`profiles use acme`;
+    expect(await missing('-p', 'acme')).toContain('esign envelopes list');
+    expect(await missing('--base-url', sandbox.baseUrl)).toContain(
+      `esign envelopes list --base-url ${sandbox.baseUrl}`,
+    );
+    const server = await startServer((_, response) =>
+      json(response, 401, { error: { code: 'UNAUTHORIZED', message: 'no' } }),
+    );
+    await addUnchecked('revoked', `${server.origin}/api/v1`);
+    const refused = await home.run`templates list -p revoked`;
+    expect(refused.stderr).toContain('The key of profile revoked is wrong, revoked, or expired');
+    expect(refused.stderr).toContain('`esign profiles edit revoked --api-key-file -`');
+    await server.close();
   });
 
   it('that is unknown exits with 4', async () => {

@@ -17,7 +17,7 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
 
-/** The same with a clock of its own, on which long waits take no time. An executable has the real one. */
+/** The same with its own clock, on which long waits take no time. An executable has the real one. */
 const COMMAND_WITH_OWN_CLOCK: readonly [string, ...string[]] =
   COMMAND.length > 1
     ? [process.execPath, `--import=${resolve(import.meta.dirname, 'own-clock-preload.js')}`, BIN]

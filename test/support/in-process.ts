@@ -30,7 +30,7 @@ export interface InProcessRun {
   env: Readonly<Record<string, string>>;
   cwd: string;
   input?: string | undefined;
-  /** Gives the command a clock of its own, so that long waits take no time. */
+  /** Gives the command its own clock, so that long waits take no time. */
   hasOwnClock?: boolean | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Client, createClient } from '../../src/api/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -8,8 +8,22 @@ import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { gateFor } from './recording.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from './server.ts';
 
-/** The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. */
-export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 408 | 499 | 500;
+/**
+ * The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. `late 504`: so does a gateway that
+ * gives up. 429 creates nothing. `no body` and `no envelope` are responses that report a success only.
+ */
+export type Fate =
+  | 'ok'
+  | 'lost'
+  | 'never came'
+  | 'late'
+  | 'late 504'
+  | 'no body'
+  | 'no envelope'
+  | 408
+  | 429
+  | 499
+  | 500;
 
 /** Variants of a service that don't contradict the API document. */
 export interface Behavior {
@@ -22,6 +36,16 @@ export interface Behavior {
   listMetadata?: 'shown' | 'null' | 'empty' | 'missing';
   /** Changes to metadata keys everywhere. */
   keys?: 'kept' | 'lower-cased' | 'dropped';
+  /** Changes to texts in metadata. */
+  textIn?: (text: string) => unknown;
+  /** A created envelope is found by its ID after this time, in ms. */
+  getLagMs?: number;
+  /** The service ignores `sendImmediately`. */
+  onlyDrafts?: boolean;
+  idOf?: (number: number) => string;
+  refusesSend?: boolean;
+  /** The status in the response to a send. */
+  sentReply?: string;
   order?: 'newest-first' | 'oldest-first' | 'id';
   /** How far the Date header is ahead of the clock, and `createdAt` ahead of the Date header, in ms. */
   dateSkewMs?: number | 'no header';
@@ -37,6 +61,9 @@ interface Stored {
   /** When it was created, by the test's clock. */
   at: number;
 }
+
+const RATE_LIMITED = { error: { code: 'RATE_LIMITED', message: 'wait' } };
+const GAVE_UP = { error: { code: 'TIMED_OUT', message: 'The request took too long.' } };
 
 /** A service with every behavior that the API document allows, on a real socket and with the test's clock. It counts emails. */
 export class LaggingService {
@@ -70,7 +97,11 @@ export class LaggingService {
   }
 
   /** A client whose writes are recorded in the log. */
-  client(clock: Clock = this.#clock, memory: WriteMemory = new ProcessMemory()): Client {
+  client(
+    clock: Clock = this.#clock,
+    memory: WriteMemory = new ProcessMemory(),
+    options: Partial<Pick<ClientOptions, 'apiKey' | 'retries' | 'graceMs'>> = {},
+  ): Client {
     const serviceClock = new ServiceClock(clock);
     return createClient({
       serviceClock,
@@ -81,6 +112,7 @@ export class LaggingService {
       userAgent: 'esign-test',
       retries: 0,
       clock,
+      ...options,
     });
   }
 
@@ -104,17 +136,28 @@ export class LaggingService {
     if (request.method === 'GET') return this.#read(request, response);
     const fate = this.behavior.fateOf?.({ path: request.path, number: ++this.#writes }) ?? 'ok';
     if (fate === 'never came') return loseReply(response);
-    if (fate === 'late') {
+    if (fate === 429) return json(response, 429, RATE_LIMITED, { 'retry-after': '60' });
+    if (fate === 'late' || fate === 'late 504') {
       this.#late.push({
         at: this.#clock.now() + (this.behavior.lateMs ?? 0),
         work: () => void this.#write(request),
       });
-      return loseReply(response);
+      return fate === 'late' ? loseReply(response) : json(response, 504, GAVE_UP);
     }
-    const { status, body } = this.#write(request);
+    return this.#done(fate, this.#write(request), response);
+  }
+
+  /** Answers a request that was processed. */
+  #done(
+    fate: Exclude<Fate, 'never came' | 'late' | 'late 504'>,
+    { status, body }: { status: number; body: unknown },
+    response: ServerResponse,
+  ): unknown {
     if (fate === 'ok') return json(response, status, body);
     if (fate === 'lost') return loseReply(response);
-    return json(response, fate, { error: { code: 'TIMED_OUT', message: 'The request took too long.' } });
+    if (fate === 'no body') return response.writeHead(204).end();
+    if (fate === 'no envelope') return json(response, 202, { data: {} });
+    return json(response, fate, GAVE_UP);
   }
 
   #processLate(): void {
@@ -129,24 +172,34 @@ export class LaggingService {
     const target = /\/esign\/envelopes(?:\/([^/]+)\/(\w+))?$/.exec(path);
     // Another run's sandbox may still deliver webhooks to a receiver that had this port.
     if (target === null) return { status: 404, body: {} };
-    const [, id, action] = target;
-    if (id === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
+    const [, escaped, action] = target;
+    if (escaped === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
+    const id = decodeURIComponent(escaped);
     const envelope = this.stored.find((one) => one.envelope.id === id)?.envelope;
     const isWrong = action === 'send' ? envelope?.status !== 'DRAFT' : envelope?.status === 'CANCELLED';
     if (envelope === undefined || isWrong)
       return { status: 400, body: { error: { code: 'INVALID_STATE', message: 'not in this status' } } };
     if (action === 'cancel') envelope.status = 'CANCELLED';
-    if (action === 'send') this.#send(envelope);
+    if (action === 'send' && this.behavior.refusesSend)
+      return { status: 402, body: { error: { code: 'QUOTA_EXCEEDED', message: 'no emails left' } } };
+    if (action === 'send') {
+      this.#send(envelope);
+      return {
+        status: 200,
+        body: { data: { ...envelope, status: this.behavior.sentReply ?? envelope.status } },
+      };
+    }
     return { status: 200, body: { data: envelope } };
   }
 
   #create(body: unknown): Envelope {
     if (!isRecord(body) || !isList(body.signers)) throw new Error('not a create body');
-    const { templateIn = (id) => id, createdSkewMs = 0, dateSkewMs = 0 } = this.behavior;
+    const { templateIn = (id) => id, idOf = (number) => `env_${number}` } = this.behavior;
+    const { createdSkewMs = 0, dateSkewMs = 0, onlyDrafts = false } = this.behavior;
     const skew = createdSkewMs + (dateSkewMs === 'no header' ? 0 : dateSkewMs);
     const number = this.stored.length + 1;
     const envelope: Envelope = {
-      id: `env_${number}`,
+      id: idOf(number),
       templateId: templateIn(String(body.templateId)),
       status: 'DRAFT',
       subject: typeof body.subject === 'string' ? body.subject : null,
@@ -161,15 +214,19 @@ export class LaggingService {
       sentAt: null,
     };
     this.stored.push({ envelope, at: this.#clock.now() });
-    if (body.sendImmediately === true) this.#send(envelope);
+    if (body.sendImmediately === true && !onlyDrafts) this.#send(envelope);
     return envelope;
   }
 
   #metadataOf(metadata: unknown): Record<string, unknown> {
-    const { keys = 'kept' } = this.behavior;
+    const { keys = 'kept', textIn = (text) => text } = this.behavior;
     if (!isRecord(metadata) || keys === 'dropped') return {};
-    if (keys === 'kept') return metadata;
-    return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]));
+    return Object.fromEntries(
+      Object.entries(metadata).map(([key, value]) => [
+        keys === 'kept' ? key : key.toLowerCase(),
+        typeof value === 'string' ? textIn(value) : value,
+      ]),
+    );
   }
 
   #send(envelope: Envelope): void {
@@ -181,12 +238,14 @@ export class LaggingService {
 
   #read({ path, query }: SeenRequest, response: ServerResponse): unknown {
     const id = /\/esign\/envelopes\/([^/]+)$/.exec(path)?.[1];
+    const { listLagMs = 0, getLagMs = 0, order = 'newest-first' } = this.behavior;
     if (id !== undefined) {
-      const found = this.stored.find((one) => one.envelope.id === id);
+      const found = this.stored.find(
+        ({ envelope, at }) => envelope.id === decodeURIComponent(id) && at + getLagMs <= this.#clock.now(),
+      );
       if (found) return json(response, 200, { data: found.envelope });
       return json(response, 404, { error: { code: 'NOT_FOUND', message: 'no such envelope' } });
     }
-    const { listLagMs = 0, order = 'newest-first' } = this.behavior;
     const [page, size] = [Number(query.get('page')), Number(query.get('pageSize'))];
     const items = this.stored
       .filter(({ at }) => at + listLagMs <= this.#clock.now())

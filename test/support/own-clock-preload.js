@@ -1,4 +1,4 @@
 import { ownClock, TEST_CLOCK } from './own-clock.js';
 
-/* Loaded before a command that runs in a process of its own. */
+/* Loaded before a command that runs in a separate process. */
 Reflect.set(process, TEST_CLOCK, ownClock());

@@ -5,7 +5,7 @@ export const TEST_CLOCK = Symbol.for('esign-cli.test-clock');
 const LONG_MS = 1_500;
 
 /**
- * Returns the clock of one command. A long wait ends at once and advances only this clock; the sandbox and other commands keep the real
+ * Returns the clock of one command. A long wait ends immediately and advances only this clock; the sandbox and other commands keep the real
  * time. Short waits are real, because something else may happen meanwhile.
  */
 export function ownClock() {

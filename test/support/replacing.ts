@@ -11,6 +11,7 @@ import { executeReplacement, type ReplaceResult } from '../../src/envelopes/repl
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan-replacement.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isVoid } from '../../src/kernel/vocabulary.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox/control/control-client.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -109,6 +110,11 @@ export async function madeFor({ client }: Pick<Rig, 'client'>, old: Envelope): P
   return found;
 }
 
+/** The statuses of those that are not canceled drafts. */
+export async function leftFor(rig: Pick<Rig, 'client'>, old: Envelope): Promise<unknown[]> {
+  return (await madeFor(rig, old)).filter((one) => !isVoid(one)).map(({ status }) => status);
+}
+
 const IN_FLIGHT = ['SENT', 'IN_PROGRESS'];
 
 /** Both are never sent; and if the old one is gone, a new one exists at least as a draft. */
@@ -116,9 +122,8 @@ export async function expectOneAtMost(rig: Pick<Rig, 'client'>, old: Envelope): 
   const [now, made] = [await rig.client.envelopes.get(old.id), await madeFor(rig, old)];
   const sent = [now, ...made].filter(({ status }) => IN_FLIGHT.includes(status ?? ''));
   expect(sent.length).toBeLessThanOrEqual(1);
-  expect(made.length).toBeLessThanOrEqual(1);
   const wasLive = ['DRAFT', ...IN_FLIGHT].includes(old.status ?? '');
-  if (wasLive && now.status === 'CANCELLED') expect(made).toHaveLength(1);
+  if (wasLive && now.status === 'CANCELLED') expect(made.some((one) => !isVoid(one))).toBe(true);
 }
 
 /** The requests to sign that were sent for an envelope, per address. */
@@ -211,7 +216,7 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
       'SENT',
       old.id,
     ]);
-    expect(await madeFor(rig, old)).toHaveLength(1);
+    expect(await leftFor(rig, old)).toEqual(['SENT']);
     expect(await askedBy(rig, made.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
     return { tries };
   }

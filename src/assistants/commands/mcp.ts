@@ -15,7 +15,7 @@ import { WRITE_QUEUE_KEY, writeTools } from './write-tools.ts';
 export default class Mcp extends EsignCommand {
   static override summary = 'Start an MCP (Model Context Protocol) server for AI assistants, on stdio.';
   static override description =
-    "AI assistants start this command themselves (see docs/assistants.md). It uses the profile's key and is read-only: find, get, list, late, report, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace. Where the client supports elicitation, it asks you to confirm each of these. Otherwise, each requires a dryRun call first, and the confirmation it returns. Results never contain secrets or presigned links.";
+    "AI assistants start this command themselves. It uses the profile's key and is read-only: find, get, list, late, report, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace. Where the client supports elicitation, it asks you to confirm each of these. Otherwise, each requires a dryRun call first, and the confirmation it returns. Results never contain secrets or presigned links.";
   static override examples = [
     '<%= config.bin %> mcp --profile acme',
     '<%= config.bin %> mcp --profile acme --allow-write',

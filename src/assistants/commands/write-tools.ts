@@ -46,7 +46,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
     write({
       name: 'create',
       description:
-        "Create an envelope from a template, as a draft. With `send`, it is emailed to its signers immediately. A signer is a@b.c, or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.",
+        "Create a draft of an envelope from a template. `send` also emails it to its signers. A signer is a@b.c, or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.",
       flags: createFlags,
       uses: wordList(`template signer send subject message metadata expires-in-days signing-order
         allow-missing-roles request-id`),

@@ -4,9 +4,9 @@ import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import type { FailedCommand } from '../advice.ts';
+import { HELP_TOPICS } from '../help-topics.ts';
 import { UnknownFlagError } from '../input/unknown-flag.ts';
-import { suggestCommand, withArguments } from './aliases.ts';
-import { removedFlag } from './removed.ts';
+import { hintForUnknown, type KnownCommands } from './suggestions.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
 const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
@@ -18,61 +18,58 @@ export function translate(
   { name, words }: Pick<FailedCommand, 'name' | 'words'>,
 ): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof UnknownFlagError) return removedFlag(error.flag, words) ?? error;
+  if (error instanceof UnknownFlagError)
+    return unknownFlag([error.flag], config?.findCommand(name.replaceAll(' ', ':')), name);
   if (error instanceof EsignError) {
     error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;
   }
-  const commandNotFound = /^command (.+) not found\.?$/i.exec(error.message)?.[1];
-  if (commandNotFound !== undefined && config)
-    return unknownCommand(
-      commandNotFound,
-      config.commands.map((command) => command.id),
-      words,
-    );
+  if (/^command .+ not found\.?$/i.test(error.message) && config)
+    return unknownCommand(words, new Map(config.commands.map((one) => [one.id.replaceAll(':', ' '), one])));
   if (!('oclif' in error)) return error;
   const help = `See \`esign ${name ? `${name} ` : ''}--help\`.`;
   const command = config?.findCommand(name.replaceAll(' ', ':'));
   const flags = flagsOf(error);
-  if (flags !== undefined) return removedFlag(flags[0] ?? '', words) ?? unknownFlag(flags, command, help);
+  if (flags !== undefined) return unknownFlag(flags, command, name);
   // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
   return new UsageError(cleanMessage(sentence, command), { hint: help });
 }
 
-/** Returns the error for an unknown command, with a suggestion if one is similar enough. The arguments follow its words in `argv`. */
-export function unknownCommand(id: string, ids: readonly string[], argv: readonly string[]): UsageError {
-  if (id.startsWith('-')) return new UsageError(`Unknown flag ${id}.`, { hint: 'See `esign --help`.' });
-  const words = id.replaceAll(':', ' ');
-  const suggestion = suggestCommand(
-    words,
-    ids.map((one) => one.replaceAll(':', ' ')),
-  );
-  // The arguments are not part of the command's name.
-  const [first = ''] = words.split(' ');
-  const isTopic = ids.some((one) => one.startsWith(`${first}:`));
-  const length = isTopic ? 2 : 1;
-  const name = words.split(' ').slice(0, length).join(' ');
-  const help = isTopic ? `See \`esign ${first} --help\`.` : 'See `esign --help`.';
+/** Returns the error for an unknown command, with what its words mean. */
+export function unknownCommand(argv: readonly string[], commands: KnownCommands): UsageError {
+  const words = argv[0] === '--json' ? argv.slice(1) : argv;
+  const [first = '', second = ''] = words;
+  if (first.startsWith('-')) return new UsageError(`Unknown flag ${first}.`, { hint: 'See `esign --help`.' });
+  const isTopic = [...commands.keys()].some((name) => name.startsWith(`${first} `));
+  const name = isTopic && !second.startsWith('-') ? `${first} ${second}`.trim() : first;
+  const topics =
+    argv.includes('--help') && !isTopic ? ` Topics: ${Object.keys(HELP_TOPICS).join(', ')}.` : '';
   return new UsageError(`Unknown command "${name}".`, {
-    hint:
-      suggestion === undefined
-        ? help
-        : `Did you mean \`${withArguments(suggestion.command, argv.slice(suggestion.replaces))}\`? ${help}`,
+    hint: `${hintForUnknown(words, commands)}${topics}`,
   });
 }
+
+/** Flags that select envelopes in lists. */
+const FILTERS = /^--(status|template|signer|metadata|since|older-than|expiring-in)\b/;
+const TAKES_IDS = /^envelopes (send|remind|cancel|watch|download)$/;
 
 function unknownFlag(
   flags: readonly string[],
   command: Command.Loadable | undefined,
-  help: string,
+  name: string,
 ): UsageError {
   const [flag = ''] = flags;
-  const known = Object.keys(command?.flags ?? {}).map((name) => `--${name}`);
-  const suggestion = flag.startsWith('--') ? nearest(flag, known) : undefined;
-  return new UsageError(`Unknown flag ${flags.join(', ')}.`, {
-    hint: suggestion === undefined ? help : `Did you mean ${suggestion}? ${help}`,
-  });
+  const help = `See \`esign ${name ? `${name} ` : ''}--help\`.`;
+  const known = Object.keys(command?.flags ?? {}).map((one) => `--${one}`);
+  const similar = flag.startsWith('--') ? nearest(flag, known) : undefined;
+  const hint =
+    FILTERS.test(flag) && TAKES_IDS.test(name)
+      ? `Select the envelopes with a list, such as \`esign envelopes list --status open -q | esign ${name} -\`.`
+      : similar === undefined
+        ? help
+        : `Did you mean ${similar}? ${help}`;
+  return new UsageError(`Unknown flag ${flags.join(', ')}.`, { hint });
 }
 
 /** Returns the unknown flags in oclif's NonExistentFlagsError. */

@@ -1,3 +1,4 @@
+import { ownValue } from '../../kernel/json.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
@@ -11,6 +12,7 @@ import {
   readCommandTree,
 } from '../completion/command-tree.ts';
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
+import { ENVIRONMENT, type HELP_TOPICS, SHARED_GROUPS } from '../help-topics.ts';
 import { outputSchemaOf } from './flag-schema.ts';
 
 /** Prints the result of `help --json` and `--help --json` as one line. */
@@ -34,14 +36,33 @@ function describe(words: readonly string[], { root, version }: About): Record<st
   const tree = readCommandTree(root);
   const [topic] = words;
   if (topic === undefined) return { name: 'esign', version, commands: effectsIn(tree), more: MORE };
+  const page = words.length === 1 ? ownValue(HELP_PAGES, topic) : undefined;
+  if (page !== undefined) return { name: topic, ...page(tree) };
   for (const id of [words.slice(0, 2).join(':'), topic]) {
     const command = tree.commands[id];
     if (command !== undefined) return describeCommand(id, command, root);
   }
   const about = tree.topics[topic];
   if (about === undefined || words.length > 1)
-    throw unknownCommand(words.join(' '), Object.keys(tree.commands), words);
+    throw unknownCommand(words, new Map(Object.entries(tree.commands).map(([id, one]) => [nameOf(id), one])));
   return { name: topic, description: about, commands: effectsIn(tree, `${topic}:`) };
+}
+
+/** The pages of `esign help TOPIC`, as data. */
+const HELP_PAGES: Readonly<Record<keyof typeof HELP_TOPICS, (tree: CommandTree) => Record<string, unknown>>> =
+  {
+    flags: (tree) => ({ flags: sharedFlags(tree, SHARED_GROUPS) }),
+    filters: (tree) => ({ flags: sharedFlags(tree, ['FILTER']) }),
+    environment: () => ({ variables: Object.fromEntries(ENVIRONMENT) }),
+    'exit-codes': () => ({ exitCodes: EXIT_MEANINGS }),
+  };
+
+/** Returns the flags that many commands share. `find` has all of them. */
+function sharedFlags({ commands }: CommandTree, groups: readonly string[]): Record<string, unknown> {
+  const flags = Object.values(commands.find?.flags ?? {}).filter(({ helpGroup = '' }) =>
+    groups.includes(helpGroup),
+  );
+  return Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)]));
 }
 
 const MORE = 'esign COMMAND --help --json';

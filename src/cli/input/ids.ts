@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { UsageError } from '../../kernel/errors.ts';
 import { readInput, takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
@@ -26,6 +27,7 @@ const SOURCES = {
     "To show an envelope's keys, run `esign envelopes get ID`. To download its documents, run `esign envelopes download ID`.",
 };
 type IdKind = keyof typeof SOURCES;
+type Notices = Pick<CommandTerminal, 'notice'>;
 
 /**
  * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
@@ -36,7 +38,7 @@ type IdKind = keyof typeof SOURCES;
 export async function readIds(
   words: readonly string[],
   what: IdKind,
-  terminal: Pick<CommandTerminal, 'notice'>,
+  terminal: Notices,
   stdin?: Readable,
 ): Promise<Ids> {
   if (words.length === 0) {
@@ -47,8 +49,8 @@ export async function readIds(
   const ids: string[] = [];
   const signers = new Map<string, string[]>();
   for (const word of new Set(words)) {
-    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, stdin);
-    else if (word === '-') await readLines(ids, what, stdin);
+    if (word === '-' && what === 'envelope ID') await readEnvelopeLines(ids, signers, terminal, stdin);
+    else if (word === '-') await readLines(ids, what, terminal, stdin);
     else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
   }
   const fromStdin = words.includes('-');
@@ -57,8 +59,14 @@ export async function readIds(
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin, ...named };
 }
 
+/** Says on a terminal what the command waits for. */
+function announceReading(what: IdKind, terminal: Notices): void {
+  if (isatty(0))
+    terminal.notice(`Reading ${what}s, one per line. Press Ctrl-D at the end, or Ctrl-C to stop.`);
+}
+
 /** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
-function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerminal, 'notice'>): void {
+function reportNone(what: IdKind, fromStdin: boolean, terminal: Notices): void {
   if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
   else
     throw new UsageError(`The ${what} is empty.`, {
@@ -70,10 +78,11 @@ function reportNone(what: IdKind, fromStdin: boolean, terminal: Pick<CommandTerm
 async function readEnvelopeLines(
   ids: string[],
   signers: Map<string, string[]>,
+  terminal: Notices,
   input?: Readable,
 ): Promise<void> {
   const alone = new Set(ids);
-  for (const line of await linesOf('envelope ID', input)) {
+  for (const line of await linesOf('envelope ID', terminal, input)) {
     const [id = '', signer] = wordsOf(line);
     if (id === '') continue;
     ids.push(id);
@@ -91,7 +100,9 @@ function wordsOf(line: string): string[] {
 }
 
 /** @throws UsageError for JSON, whose lines would be taken for IDs. */
-async function linesOf(what: IdKind, input: Readable = takeStdin(`${what}s`)): Promise<string[]> {
+async function linesOf(what: IdKind, terminal: Notices, given?: Readable): Promise<string[]> {
+  if (given === undefined) announceReading(what, terminal);
+  const input = given ?? takeStdin(`${what}s`);
   const text = toUtf8(await readInput(input, `The list of ${what}s`)).toString('utf8');
   if (what !== 'storage key' && /^\s*[{[]/.test(text))
     throw new UsageError(`stdin contains JSON instead of ${what}s. Nothing was done.`, {
@@ -100,8 +111,8 @@ async function linesOf(what: IdKind, input: Readable = takeStdin(`${what}s`)): P
   return text.split(/\r\n|\r|\n/);
 }
 
-async function readLines(ids: string[], what: IdKind, input?: Readable): Promise<void> {
-  for (const line of await linesOf(what, input)) {
+async function readLines(ids: string[], what: IdKind, terminal: Notices, input?: Readable): Promise<void> {
+  for (const line of await linesOf(what, terminal, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }

@@ -28,18 +28,22 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 }
 
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
-  if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
-  if (terminal.canAsk) {
-    const { askSecret } = await import('../prompts.ts');
-    return askSecret(`${sources.what}:`);
-  }
-  throw new UsageError(`Missing ${sources.what}: no terminal is available to prompt for it.`, {
+  const { file, what } = sources;
+  if (file !== undefined) return readSecretFile(file, what, terminal);
+  if (terminal.canAsk) return promptForSecret(what);
+  throw new UsageError(`Missing ${what}: no terminal is available to prompt for it.`, {
     hint: sources.hint,
   });
 }
 
-/** Returns the text of a secret file without the final line break. */
-async function readSecretFile(path: string, what: string): Promise<string> {
+async function promptForSecret(what: string): Promise<string> {
+  const { askSecret } = await import('../prompts.ts');
+  return askSecret(`${what}:`);
+}
+
+/** Returns the text of a secret file without the final line break. `-` is stdin or, on a terminal, a hidden prompt. */
+async function readSecretFile(path: string, what: string, terminal: CommandTerminal): Promise<string> {
+  if (path === '-' && terminal.canAsk) return promptForSecret(what);
   return (await readText(path, `${what} file`)).replace(/\r?\n$/, '');
 }
 
@@ -54,7 +58,7 @@ export async function readWebhookSecret(
   const secret =
     file === undefined
       ? process.env.ESIGN_WEBHOOK_SECRET || undefined
-      : await readSecretFile(file, 'webhook secret');
+      : await readSecretFile(file, 'webhook secret', terminal);
   if (secret?.trim() === '')
     throw new UsageError('The webhook secret is empty.', {
       hint: 'Generate one: `openssl rand -hex 32 > FILE`.',

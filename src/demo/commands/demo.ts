@@ -111,6 +111,6 @@ function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal
     `${terminal.style('green', '✓')} From template to signed document in ${counted(summary.seconds, 'second')}.\n\n`,
     `Open the document:    ${open}${safeLine(signed)}\n`,
     `Try it yourself:      ${safeLine(program)} sandbox start\n`,
-    `Use the real service: ${safeLine(program)} profiles add NAME --base-url URL\n`,
+    `Use the real service: ${safeLine(program)} profiles add\n`,
   ].join('');
 }

@@ -235,7 +235,7 @@ export async function* fetchInto(
 export function busyNotice(dir: string, terminal: CommandTerminal): (owner: string) => void {
   return (owner) =>
     terminal.notice(
-      `Another esign process (${owner}) is downloading into ${dir}. Waiting until it has finished.`,
+      `Waiting for another esign process (${owner}) to finish downloading into ${dir === '.' ? 'this folder' : dir}…`,
     );
 }
 

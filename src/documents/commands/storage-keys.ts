@@ -35,7 +35,7 @@ export async function forEachKey<T>(
         (response) => ({ json: response, text: show(response) }),
         (error: unknown) => {
           if (context.interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
-          return { json: { key, error: reportOf(error) }, failure: { label: key, error } };
+          return { json: { key, error: reportOf(error, context.terminal) }, failure: { label: key, error } };
         },
       );
     for await (const result of mapInOrder(keys.ids, CONCURRENCY, attempt)) await batch.report(result);

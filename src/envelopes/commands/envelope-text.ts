@@ -1,11 +1,10 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../catalog/markers.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
+import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
+import type { CommandTerminal, NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
-import { ownValue } from '../../kernel/json.ts';
 import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { signerMark, statusColor } from '../../output/status.ts';
@@ -13,6 +12,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
+import { isSandbox } from '../../profiles/account-in-words.ts';
 import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
@@ -28,7 +28,7 @@ export interface EnvelopeFacts {
 /** Renders an envelope in about ten lines: its status, the signers, the metadata, and the next commands. */
 export function renderEnvelope(
   envelope: Envelope,
-  terminal: Terminal,
+  terminal: NextStepsTerminal,
   now: number,
   { successor, reminder }: EnvelopeFacts = {},
 ): string {
@@ -42,7 +42,7 @@ export function renderEnvelope(
     renderPairs(replacementPairs(envelope, successor), terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Metadata', metadata(envelope, false), terminal),
-    nextSteps(successor ?? envelope, terminal),
+    renderNext(successor ?? envelope, terminal),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -104,33 +104,28 @@ function endedText(envelope: Envelope, now: number): string {
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
 }
 
-/** The label of each command, and the commands that make sense for a status. Each can be run as it is shown. */
-const LABELS = {
-  send: 'Send',
-  remind: 'Remind',
-  replace: 'Correct',
-  watch: 'Watch',
-  cancel: 'Cancel',
-  download: 'Download',
-} as const;
-const NEXT: Readonly<Record<string, readonly (keyof typeof LABELS)[]>> = {
-  DRAFT: ['send', 'cancel'],
-  SENT: ['remind', 'watch', 'cancel'],
-  IN_PROGRESS: ['remind', 'watch', 'cancel'],
-  COMPLETED: ['download'],
-  EXPIRED: ['replace'],
-  DECLINED: ['replace'],
-};
+function renderNext(envelope: Envelope, terminal: NextStepsTerminal): string {
+  const steps = nextSteps(envelope, terminal);
+  if (!terminal.outIsTty || steps.length === 0) return '';
+  return `${terminal.style('bold', 'Next')}\n${renderNextSteps(steps, terminal)}`;
+}
 
-function nextSteps(envelope: Envelope, terminal: Terminal): string {
-  const commands = ownValue(NEXT, envelope.status ?? '') ?? [];
-  if (!terminal.outIsTty || commands.length === 0) return '';
-  const lines = commands.map(
-    (one) => `  ${LABELS[one].padEnd(8)}  ${command('envelopes', one, envelope.id)}
-`,
-  );
-  return `${terminal.style('bold', 'Next')}
-${lines.map((line) => terminal.style('dim', line)).join('')}`;
+/** Returns the commands that make sense for the status of an envelope. In the sandbox, you sign yourself. */
+function nextSteps(envelope: Envelope, { account: { settings }, command }: NextStepsTerminal): NextStep[] {
+  const { id } = envelope;
+  const status = envelope.status ?? '';
+  const step = (label: string, verb: string): NextStep => [label, command('envelopes', verb, id)];
+  if (status === 'DRAFT') return [step('Send', 'send'), step('Cancel', 'cancel')];
+  if (isInFlight(status))
+    return [
+      ...(settings && isSandbox(settings) ? [['Sign', command('sandbox', 'sign', id)] as const] : []),
+      step('Remind', 'remind'),
+      step('Correct', 'replace'),
+      step('Watch', 'watch'),
+      step('Cancel', 'cancel'),
+    ];
+  if (status === 'COMPLETED') return [step('Download', 'download')];
+  return ['DECLINED', 'EXPIRED'].includes(status) ? [step('Send again', 'replace')] : [];
 }
 
 /** Returns the envelope that this one replaces, and the one that replaces it. */

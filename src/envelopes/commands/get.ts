@@ -69,7 +69,10 @@ async function printEach(
     });
   for await (const { id, text, envelope, error } of mapInOrder(ids, READ_CONCURRENCY, attempt)) {
     if (error !== undefined)
-      await batch.report({ json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } });
+      await batch.report({
+        json: { id, ok: false, error: reportOf(error, terminal) },
+        failure: { label: id, error },
+      });
     else if (isSingle && envelope !== undefined) await writeJson(envelope, terminal.hidingSecrets());
     else await batch.report({ json: { id, ok: true, envelope }, text });
   }

@@ -51,38 +51,54 @@ export function envelopeList(
   const waiting: TableColumn<Envelope> = {
     key: 'waitingFor',
     header: 'SIGNER',
-    value: (one) => waitingFor(one, matchedIn(one), now()),
-    least: 8,
+    value: (one) => waitingFor(one, matchedIn(one)),
+    least: 10,
+  };
+  const changed: TableColumn<Envelope> = {
+    key: 'changedAt',
+    header: 'CHANGED',
+    value: (one) => changeTimeOf(one) ?? '',
+    // Shorter than `3 days ago`, so that more of the subject is visible.
+    show: (one) => relativeTime(changeTimeOf(one), now()).replace(/ ago$/, ''),
+    fixed: true,
   };
   return {
     id: (one) => one.id,
     empty: noMatchesText(flags),
     columns: [id, status, template, signers, created, expires],
-    shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
+    shown: [id, status, subject, waiting, changed, { ...expires, extra: true }, { ...template, extra: true }],
   };
 }
 
 /**
- * Returns who has yet to sign, starting with the next one. For an ended envelope: who it was for and when it ended. A matched
- * signer comes first.
+ * Returns who has yet to sign, starting with the next one. For an ended envelope: who it was for. A matched signer comes first.
  */
-function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
+function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[]): string {
   const people = signersInOrder(envelope);
   const isOver = isTerminal(envelope.status ?? '');
   const decliner = envelope.status === 'DECLINED' ? people.find(hasDeclined) : undefined;
-  if (decliner) return withTime(nameOf(decliner), envelope, now);
+  if (decliner) return nameOf(decliner);
   const isLeft = isOver ? () => true : (one: Signer) => !hasSigned(one);
   const [found] = matched;
   const others = people.filter((one) => one !== found?.signer && isLeft(one)).map(nameOf);
   const names = found ? [`${found.part}${isLeft(found.signer) ? '' : ' ✓'}`] : others.splice(0, 1);
   // After a matched signer who has signed, show who is next.
   if (found && !isLeft(found.signer)) names.push(...others.splice(0, 1));
-  const who = `${names.join(', ')}${others.length > 0 ? ` +${others.length}` : ''}`;
-  return isOver ? withTime(who, envelope, now) : who;
+  return `${names.join(', ')}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
-function withTime(who: string, envelope: Envelope, now: number): string {
-  return [who, relativeTime(endTimeOf(envelope), now)].filter((part) => part !== '').join(', ');
+/** Returns when the status last changed, or the last signature; for a draft, when it was created. */
+function changeTimeOf(envelope: Envelope): string | undefined {
+  const times = [
+    endTimeOf(envelope),
+    envelope.sentAt,
+    envelope.createdAt,
+    ...(envelope.signers ?? []).map(({ signedAt }) => signedAt),
+  ];
+  return times
+    .filter((time) => typeof time === 'string')
+    .toSorted()
+    .at(-1);
 }
 
 export function signersInOrder(envelope: Envelope): Signer[] {

@@ -30,11 +30,11 @@ export async function withOutcomeCheck<T>(
   work: (running: RunningWrite) => Promise<T>,
 ): Promise<T> {
   const { terminal, interrupt } = context;
-  const { json, redactor, styleErr: style } = terminal;
+  const { json, redactor, account, styleErr: style } = terminal;
   const { signal } = interrupt;
   const forget = interrupt.ifInterrupted((exitCode) => {
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
-    return errorText(error, { json, redactor, style, exitCode, isWrite: true });
+    return errorText(error, { json, redactor, style, exitCode, account, isWrite: true });
   });
   const searching = () =>
     terminal.showWaiting('Searching for the envelope (up to a minute)', { immediately: true });

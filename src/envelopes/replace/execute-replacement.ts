@@ -84,8 +84,13 @@ async function chooseReplacement(
   { old, wanted, made, steps }: ReplacementPlan,
   means: ReplaceContext,
 ): Promise<Created> {
-  if (made !== undefined && !steps.includes('send')) return { envelope: made, by: 'earlier' };
   const { client, signal } = means;
+  if (made !== undefined && !steps.includes('send')) {
+    // A process that was killed after it sent one may have left others.
+    const others = made.status === 'DRAFT' ? [] : await replacementsOf(client, old, { signal });
+    const drafts = others.filter(({ id, status }) => status === 'DRAFT' && id !== made.id);
+    return { envelope: made, by: 'earlier', drafts: drafts.map(({ id }) => id) };
+  }
   // A draft of an earlier run is taken over.
   const body = createBody(wanted, replacementId(old.id));
   const since = timeOf(old.createdAt) || undefined;

@@ -34,12 +34,17 @@ export function comparableAddress(text: string): string | undefined {
   if (!isEmailAddress(text)) return undefined;
   const at = text.lastIndexOf('@');
   const domain = domainToASCII(text.slice(at + 1));
-  return domain === '' ? undefined : `${asciiLowerCase(text.slice(0, at).normalize('NFC'))}@${domain}`;
+  return domain === '' ? undefined : `${comparableLocalPart(text.slice(0, at))}@${domain}`;
 }
 
-/** Other letters keep their case: the Kelvin sign, for example, is a different letter in an address, and becomes k in lower case. */
-function asciiLowerCase(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/**
+ * Composes letters with their marks, and lowers ASCII letters only. Other letters stay as they are: the Kelvin sign, for example, is a
+ * different letter in an address, although it becomes k in NFC and in lower case.
+ */
+function comparableLocalPart(text: string): string {
+  return text
+    .replace(/\P{M}\p{M}+/gu, (letter) => letter.normalize('NFC'))
+    .replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Returns the form in which the addresses of signers are compared. A text that isn't an address counts as it is, because a service may show anything. */

@@ -1,4 +1,5 @@
 import { readIndex } from '../../catalog/index/index-file.ts';
+import { withAccount } from '../../cli/account-commands.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
 import { probeBucket } from '../../documents/bucket/bucket.ts';
@@ -8,6 +9,7 @@ import { writeJson } from '../../output/json.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import type { RunAccount } from '../../session/account.ts';
 import type { Context } from '../../session/context.ts';
 import { indexPathOf } from '../../session/observations.ts';
 import type { CheckStatus, DoctorCheck, DoctorFinding } from '../doctor/check.ts';
@@ -32,9 +34,10 @@ export default class Doctor extends EsignCommand {
     const page = checkPrinter((check) => out.out(renderCheck(check, terminal)));
     let first: DoctorFinding | undefined;
     for await (const finding of runChecks(doctorContextOf(context))) {
-      checks.push(finding.check);
+      const check = withAccountIn(finding.check, terminal.account);
+      checks.push(check);
       if (finding.error !== undefined) first ??= finding;
-      if (!terminal.json) await page.add(finding.check);
+      if (!terminal.json) await page.add(check);
     }
     await page.end();
     await (terminal.json
@@ -43,6 +46,12 @@ export default class Doctor extends EsignCommand {
     // The report is the result, so no separate error is printed.
     if (first !== undefined) process.exitCode = exitCodeOf(first.error);
   }
+}
+
+/** Names the profile in the commands of a check. */
+function withAccountIn(check: DoctorCheck, account: RunAccount): DoctorCheck {
+  const { message, fix } = check;
+  return { ...check, message: withAccount(message, account), fix: fix && withAccount(fix, account) };
 }
 
 /** Prints checks as they arrive. Consecutive checks that were skipped for the same reason are printed as one line. */

@@ -24,7 +24,7 @@ const guardFlags = inGroup('GUARD', {
 export const profileFlags = {
   'base-url': textFlag('URL', 'base URL of the API, such as https://api.example.com/api/v1'),
   ...inGroup('KEY', {
-    'api-key-file': textFlag('FILE', 'read the API key from a file, or from stdin with -'),
+    'api-key-file': textFlag('FILE', 'read the API key from a file, or with - from stdin or a prompt'),
     'api-key-command': textFlag('CMD', 'command that prints the API key, run each time the key is needed', {
       exclusive: ['api-key-file'],
     }),
@@ -46,7 +46,7 @@ export const profileFlags = {
     ),
     'secret-access-key-file': textFlag(
       'FILE',
-      'read the secret access key from a file, or from stdin with -',
+      'read the secret access key from a file, or with - from stdin or a prompt',
     ),
   }),
 };

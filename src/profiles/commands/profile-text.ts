@@ -1,5 +1,6 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { maskKey } from '../../kernel/redaction.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { renderPairs } from '../../output/table.ts';
@@ -14,6 +15,12 @@ export interface NamedProfile {
   name: string;
   current: boolean;
   profile: Profile;
+}
+
+/** A profile that was just stored. */
+export interface SavedProfile extends NamedProfile {
+  /** The name of the profile that commands use by default. */
+  currentName: string | undefined;
 }
 
 /** Returns a profile that is safe to display: the key is cut to its first 8 characters, and other secrets are left out. */
@@ -53,16 +60,30 @@ function publicStorage(storage: Profile['storage']) {
 
 export const profileList: ListView<PublicProfile> = {
   id: (one) => one.name,
-  empty:
-    'No profiles yet. Add one with `esign profiles add NAME --base-url URL`, or try the sandbox: `esign sandbox start`.',
+  empty: 'No profiles yet. Add one with `esign profiles add`, or try the sandbox: `esign sandbox start`.',
   columns: [
     { key: 'name', fixed: true },
     { key: 'current', value: (one) => (one.current ? '*' : ''), fixed: true },
     { key: 'baseUrl', header: 'BASE URL' },
     { key: 'apiKey', header: 'KEY', value: (one) => one.apiKey ?? one.apiKeyIn ?? '', fixed: true },
     { key: 'bucket', value: (one) => one.storage?.bucket ?? '' },
+    {
+      key: 'guards',
+      value: (one) => guardLabels(one.guards).join(', '),
+      show: (one) => shortened(guardLabels(one.guards)),
+    },
   ],
 };
+
+function guardLabels(guards: Profile['guards'] | null): string[] {
+  const all = guardsInWords(combineGuards(guards ?? undefined, { state: 'none' }));
+  return all.map(([label]) => label.toLowerCase());
+}
+
+/** Returns the first text and the number of others: `read-only +2`. */
+function shortened([first = '', ...others]: readonly string[]): string {
+  return others.length > 0 ? `${first} +${others.length}` : first;
+}
 
 /** Writes a profile as the result of a command, as JSON or the given text. */
 export function writeProfile(
@@ -74,8 +95,12 @@ export function writeProfile(
 }
 
 export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
+  const title = `${terminal.style('bold', safeLine(shown.name))}${shown.current ? ' (current)' : ''}\n`;
+  return `${title}${renderProfileSettings(shown, terminal)}`;
+}
+
+function renderProfileSettings(shown: NamedProfile, terminal: Terminal): string {
   const one = publicProfile(shown);
-  const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
   const pairs: [string, string | null][] = [
     ['Base URL', one.baseUrl],
     ['API key', one.apiKey ?? `from the command: ${one.apiKeyCommand ?? 'none'}`],
@@ -91,7 +116,37 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
       ([label, { text }]): [string, string] => [label, text],
     ),
   ];
-  return `${title}${renderPairs(withoutMissing(pairs), terminal, '  ')}`;
+  return renderPairs(withoutMissing(pairs), terminal, '  ');
+}
+
+/** Renders a profile that was just stored for people: its settings, and which profile is current. */
+export function renderSaved(done: 'Added' | 'Changed', shown: SavedProfile, terminal: Terminal): string {
+  const { name, current, currentName } = shown;
+  const which = current
+    ? ''
+    : currentName === undefined
+      ? `No profile is current. Switch to it with ${command('profiles', 'use', name)}\n`
+      : `The current profile is still ${safeLine(currentName)}. Switch with ${command('profiles', 'use', name)}\n`;
+  const head = `${terminal.style('green', '✓')} ${done} ${terminal.style('bold', safeLine(name))}${current ? ', the current profile' : ''}\n`;
+  return `${head}${renderProfileSettings(shown, terminal)}${which}`;
+}
+
+/** Renders what to do with a new profile. */
+export function renderFirstSteps({ name, current, profile }: SavedProfile, terminal: Terminal): string {
+  const flags = current ? [] : ['--profile', name];
+  const steps: [string, string][] = [
+    ['See what you can send', command('templates', 'list', ...flags)],
+    ['Check everything', command('doctor', ...flags)],
+    ...(profile.storage?.bucket
+      ? []
+      : [
+          ['To download PDFs', `${command('profiles', 'edit', name, '--bucket')} BUCKET`] satisfies [
+            string,
+            string,
+          ],
+        ]),
+  ];
+  return `\n${renderPairs(steps, terminal, '  ')}`;
 }
 
 const SEALED_PART = 'saved next to extended documents';

@@ -1,12 +1,13 @@
-import { BadResponseError, NetworkError, NoApiError } from '../../kernel/errors.ts';
+import { BadResponseError, NetworkError, NoApiError, ServiceError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import type { Context } from '../../session/context.ts';
 import { applyChanges, type ProfileChanges } from '../edit.ts';
 import type { Profile, Profiles } from '../profile.ts';
 import { updateProfiles } from '../update-store.ts';
 import { verifyKey } from '../verify-key.ts';
 import { type ProfileFlagValues, readProfileChanges } from './profile-flags.ts';
-import type { NamedProfile } from './profile-text.ts';
+import type { SavedProfile } from './profile-text.ts';
 
 type PutProfile = (store: Profiles, profile: Profile, changes: ProfileChanges) => void;
 
@@ -18,43 +19,57 @@ export async function saveProfile(
   flags: ProfileFlagValues & { verify: boolean },
   { before, put }: { before?: Profile; put: PutProfile },
   context: Context,
-): Promise<NamedProfile> {
+): Promise<SavedProfile> {
   const changes = await readProfileChanges(flags, before === undefined, context.terminal);
   const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
-  if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
+  if (flags.verify && reached !== undefined)
+    await checkKey(name, applyChanges(before, changes), before === undefined, context);
   const profile = applyChanges(before, changes);
   const store = await updateProfiles(configDir(), (profiles) => put(profiles, profile, changes));
-  return { name, current: store.current === name, profile };
+  return { name, current: store.current === name, profile, currentName: store.current };
 }
 
 /**
  * Checks the key of a profile that is about to be stored, with a request to the service.
- * @throws BadResponseError if the base URL is not the API's, or NetworkError with a hint for storing it anyway if the service can't be
- * reached.
+ * @throws ServiceError with the command to try again if the key is refused, BadResponseError if the base URL is not the API's, or
+ * NetworkError with a hint for storing it anyway if the service can't be reached.
  */
-async function checkKey(profile: Profile, context: Context): Promise<void> {
+async function checkKey(name: string, profile: Profile, isNew: boolean, context: Context): Promise<void> {
   try {
     await verifyKey(await context.session.clientOf(profile), context.interrupt.signal);
   } catch (error) {
-    if (error instanceof NoApiError)
-      throw new NoApiError(profile.baseUrl, error.likely, `${error.hint ?? ''} Nothing was stored.`.trim());
-    if (error instanceof BadResponseError)
-      throw new BadResponseError(error.message, {
-        cause: error,
-        status: error.status,
-        hint: `${error.hint ?? ''} Nothing was stored.`.trim(),
-      });
-    if (!(error instanceof NetworkError)) throw error;
-    const { message, hint, maybeReceived } = error;
-    // The profile is not stored yet, so a hint about `profiles show` would show another one.
-    const own =
-      hint === undefined || hint.includes('profiles show')
-        ? 'Check the base URL and your network connection.'
-        : hint;
-    throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
-      cause: error,
-      maybeReceived,
-      hint: `${own} Nothing was stored. To store the settings without checking them, add --no-verify.`,
-    });
+    const again = isNew
+      ? command('profiles', 'add', name, '--base-url', profile.baseUrl)
+      : command('profiles', 'edit', name, '--api-key-file', '-');
+    throw withNothingStored(error, again, profile.baseUrl);
   }
+}
+
+/** Adds to the error of the check that nothing was stored. The profile is not stored yet, so `profiles show` would show another one. */
+function withNothingStored(error: unknown, again: string, baseUrl: string): unknown {
+  if (error instanceof NoApiError)
+    return new NoApiError(baseUrl, error.likely, `${error.hint ?? ''} Nothing was stored.`.trim());
+  if (error instanceof ServiceError && error.code === 'UNAUTHORIZED')
+    return new ServiceError(error.code, error.message, {
+      cause: error,
+      status: error.status,
+      hint: `Nothing was stored. Check the key and run \`${again}\` again.`,
+    });
+  if (error instanceof BadResponseError)
+    return new BadResponseError(error.message, {
+      cause: error,
+      status: error.status,
+      hint: `${error.hint ?? ''} Nothing was stored.`.trim(),
+    });
+  if (!(error instanceof NetworkError)) return error;
+  const { message, hint, maybeReceived } = error;
+  const own =
+    hint === undefined || hint.includes('profiles show')
+      ? 'Check the base URL and your network connection.'
+      : hint;
+  return new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
+    cause: error,
+    maybeReceived,
+    hint: `${own} Nothing was stored. To store the settings without checking them, add --no-verify.`,
+  });
 }

@@ -40,7 +40,7 @@ async function pickProfile(store: Profiles, terminal: Terminal): Promise<string>
   const profiles = Object.entries(store.profiles);
   if (profiles.length === 0) {
     throw new NoProfileError('No profiles yet.', {
-      hint: 'Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+      hint: 'Add one: `esign profiles add`, or try `esign sandbox start`.',
     });
   }
   if (!terminal.canAsk) {

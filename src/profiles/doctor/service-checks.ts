@@ -11,7 +11,7 @@ import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import { checkLists } from './list-checks.ts';
 
-const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
+const ADD = 'Add a profile: `esign profiles add`, or try `esign sandbox start`.';
 /** The share of the rate limit below which it is reported as almost reached. */
 const LOW_QUOTA = 0.1;
 const NOTABLE_SKEW_MS = 60_000;
@@ -106,7 +106,7 @@ function checkAccess({
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file FILE`.';
+      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-file -`.';
     return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {

@@ -84,7 +84,7 @@ export function requireWritable(guards: Guards): void {
 
 export function hintFor({ policy }: Guards): string {
   const mine =
-    "To see the guards, run `esign profiles show`. To change a profile's guards, run `esign profiles edit`.";
+    'To see the guards, run `esign profiles show`. To change them, see `esign profiles edit --help`.';
   return policy === null ? mine : `${mine} Only an administrator can change the policy.`;
 }
 

@@ -2,9 +2,9 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import { readAccount } from '../../catalog/commands/select-envelopes.ts';
 import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import type { Context } from '../../session/context.ts';
@@ -39,7 +39,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
       remindedAt,
       expiresAt: envelope.expiresAt ?? null,
       /** The command to run next. */
-      next: nextCommand(envelope, signer, remindedAt),
+      next: nextCommand(envelope, signer, remindedAt, context.terminal),
     };
   });
 }
@@ -56,7 +56,12 @@ function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): s
 }
 
 /** Returns the command to run next: a reminder, or after that, the one that shows the details before a call. */
-function nextCommand(envelope: Envelope, signer: Signer, remindedAt: string | null): string {
+function nextCommand(
+  envelope: Envelope,
+  signer: Signer,
+  remindedAt: string | null,
+  { command }: Pick<CommandTerminal, 'command'>,
+): string {
   if (remindedAt !== null) return command('envelopes', 'get', envelope.id);
   const isUnique = (envelope.signers ?? []).filter(({ email }) => email === signer.email).length === 1;
   const name = (isUnique ? signer.email : signer.id) || signer.email || '';

@@ -4,7 +4,6 @@ import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flag
 import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-times.ts';
 import { renderLate } from './late-screen.ts';
@@ -36,7 +35,7 @@ export default class Late extends EsignCommand {
     const rows = await readLateSigners(selection, flags.after, context);
     if (rows.length === 0 && !flags.quiet) terminal.notice('No signers are late.');
     if (rows.length === 0 || !isTableOutput(format, terminal)) return writeList(rows, LATE_LIST, format, out);
-    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${command('envelopes', 'remind', '-')}`;
+    const remind = `${rebuildCommand(session.words, { add: ['-q'] })} | ${terminal.command('envelopes', 'remind', '-')}`;
     await out.out(renderLate(rows, remind, terminal, session.now()));
   }
 }

@@ -27,7 +27,11 @@ export async function readReport({ selection, flags, by }: Wanted, context: Cont
   const now = context.session.now();
   const period = flags.month ?? periodOf(selection, now);
   const { report, weeks } = await computeReport(account, { ...period, now, by });
-  return { report: { ...report, attention: withCommands(report.attention, flags) }, weeks, now };
+  return {
+    report: { ...report, attention: withCommands(report.attention, flags, context.terminal) },
+    weeks,
+    now,
+  };
 }
 
 /** Returns the period of the figures: without a beginning, 90 days; for a run, all of it. */

@@ -1,8 +1,8 @@
 import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
+import { renderNextSteps } from '../../cli/next-steps.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListFormat, type ListView, writeList } from '../../output/print-list.ts';
-import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import type { Attention, AttentionKind } from '../attention.ts';
 
@@ -17,7 +17,11 @@ const COMMANDS: Readonly<Record<keyof Attention, readonly string[]>> = {
 };
 
 /** Adds the commands, which select the same envelopes as the report. */
-export function withCommands(attention: Attention, flags: SelectionFlagValues): AttentionWithCommands {
+export function withCommands(
+  attention: Attention,
+  flags: SelectionFlagValues,
+  { command }: Pick<CommandTerminal, 'command'>,
+): AttentionWithCommands {
   const { template, signer, metadata = [], run } = flags;
   const filters = Object.entries({ template, signer, run }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
@@ -37,7 +41,7 @@ export function withCommands(attention: Attention, flags: SelectionFlagValues): 
 const KINDS: readonly (readonly [keyof Attention, (count: number) => string])[] = [
   ['declined', (count) => `${grouped(count)} declined recently`],
   ['expiring', (count) => `${grouped(count)} expiring soon`],
-  ['overdue', (count) => `${grouped(count)} overdue`],
+  ['overdue', (count) => `${counted(count, 'envelope')} overdue`],
   ['drafts', (count) => counted(count, 'forgotten draft')],
 ];
 
@@ -80,5 +84,5 @@ const ATTENTION_LIST: ListView<AttentionKind & { kind: string; next: string }> =
 /** Renders each kind with its command for a terminal. */
 export function renderAttention(items: readonly AttentionItem[], terminal: Terminal): string {
   const rows = items.map(({ countText, facts }): [string, string] => [countText, facts.next]);
-  return `${terminal.style('bold', 'Needs attention')}\n${renderPairs(rows, terminal, '  ')}`;
+  return `${terminal.style('bold', 'Needs attention')}\n${renderNextSteps(rows, terminal)}`;
 }

@@ -1,5 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, quietFlag, textFlag } from '../../cli/flags.ts';
+import { durationFlag, listFlags, textFlag } from '../../cli/flags.ts';
+import { limited } from '../../cli/input/limit-flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpiredMessage } from '../../kernel/wait-expired.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
@@ -9,7 +10,8 @@ import { relativeTime } from '../../output/time.ts';
 import type { ListedMail, SandboxControl } from '../control/control-client.ts';
 
 export default class SandboxMails extends EsignCommand {
-  static override summary = 'List the emails that the sandbox has sent, with their signing links.';
+  static override summary =
+    'List the emails that the sandbox has sent, newest first, with their signing links.';
   static override examples = [
     '<%= config.bin %> sandbox mails',
     '<%= config.bin %> sandbox mails --to ada@example.com --wait 5s --json',
@@ -19,17 +21,22 @@ export default class SandboxMails extends EsignCommand {
     to: textFlag('EMAIL', 'only emails to this address'),
     envelope: textFlag('ID', 'only emails about this envelope'),
     wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
-    quiet: quietFlag('IDs'),
+    ...listFlags,
   };
 
   async run(): Promise<void> {
-    const { flags, terminal, session } = await this.start(SandboxMails);
-    const mails = await readMails(flags, await session.sandbox());
-    if (isTableOutput(flags, terminal) && mails.length > 0)
-      return terminal.out(renderMails(mails, terminal, session.now()));
-    await writeList(mails, mailList(session.now()), flags, terminal);
+    const { flags, context, terminal, session } = await this.start(SandboxMails);
+    const all = (await readMails(flags, await session.sandbox())).reverse();
+    const isTable = isTableOutput(flags, terminal) && all.length > 0;
+    const mails = all.slice(0, flags.limit ?? (isTable && !flags.all ? MAX_SHOWN : undefined));
+    if (isTable) await terminal.out(renderMails(mails, terminal, session.now()));
+    else await writeList(mails, mailList(session.now()), flags, terminal);
+    if (mails.length < all.length) limited.notice(flags, context, all.length, mails.length);
   }
 }
+
+/** How many emails, of two lines each, fit on a screen of 24 lines. */
+const MAX_SHOWN = 10;
 
 /** The longest wait of a single request. It is shorter than any reasonable timeout. */
 const MAX_REQUEST_WAIT_MS = 5_000;

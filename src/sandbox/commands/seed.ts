@@ -13,7 +13,7 @@ import { readSeedFile } from './seed-file.ts';
 export default class SandboxSeed extends EsignCommand {
   static override summary = 'Load templates, keys, and envelopes into the sandbox from a file.';
   static override description =
-    'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its field is shown and nothing is loaded.';
+    'The file is YAML or JSON with the lists `templates` (id, name, roles, active), `keys` (organisation, scopes, expiresAt), and `envelopes` (id, template, status, subject, metadata, createdAt, signers); all fields except id and name are optional. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its field is shown and nothing is loaded.';
   static override examples = [
     '<%= config.bin %> sandbox seed seed.yaml',
     '<%= config.bin %> sandbox seed seed.json --json',

@@ -31,11 +31,11 @@ export const serviceFlags = inGroup('SERVICE', {
   quota: numberFlag('envelopes per month (default: no limit)', { min: 0 }),
   fault: repeatedTextFlag(
     'NAME[=MATCH|JSON]',
-    'fault to inject, such as lostReply, for all or some requests; can be repeated; see docs/sandbox.md',
+    'fault to inject, such as lostReply, for all or some requests; can be repeated; an unknown one lists all',
   ),
   choice: repeatedTextFlag(
     'NAME=VALUE',
-    'behavior where the API document is ambiguous; can be repeated; see docs/sandbox.md',
+    'behavior where the API document is ambiguous; can be repeated; an unknown one lists all',
   ),
   clock: textFlag('AT', 'start time for the clock, such as 2026-03-01T09:00:00Z'),
   freeze: booleanFlag('stop the clock; only `sandbox advance` moves it'),

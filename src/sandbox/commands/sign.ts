@@ -2,11 +2,10 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/print-list.ts';
-import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 
 export default class SandboxSign extends EsignCommand {
@@ -32,15 +31,19 @@ export default class SandboxSign extends EsignCommand {
     const signed = await sandbox.sign(args.envelope, { signer, all, ...(values ? { values } : {}) });
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context.terminal);
-    if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
+    if (!context.terminal.json) await context.terminal.out(renderNext(signed, context.terminal));
   }
 }
 
-/** Renders the next signer and the command to sign. Only on a terminal and if a signer is left. */
-function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
+/** Renders the command for the next signer or, if everyone has signed, the download. Only on a terminal. */
+function renderNext(envelope: Envelope, terminal: CommandTerminal): string {
+  const { outIsTty, command, style } = terminal;
+  if (!outIsTty) return '';
+  if (envelope.status === 'COMPLETED')
+    return style('dim', `Download:  ${command('envelopes', 'download', envelope.id)}\n`);
   const left = (envelope.signers ?? []).filter((one) => !hasSigned(one));
   const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
-  if (!terminal.outIsTty || !isInFlight(envelope.status) || next === undefined) return '';
+  if (!isInFlight(envelope.status) || next === undefined) return '';
   const who = safeLine(next.name ?? next.email ?? 'Somebody');
-  return terminal.style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
+  return style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
 }

@@ -118,6 +118,12 @@ export function renderSandbox(
   terminal: Terminal,
 ): string {
   const pairs: [string, string][] = [
+    [
+      'Profile',
+      saved.current === PROFILE
+        ? `${PROFILE}, which all commands use now`
+        : `${PROFILE}; the current one is ${saved.current ?? 'none'}`,
+    ],
     ['API', sandbox.baseUrl],
     ['API key', maskKey(sandbox.apiKey)],
     ['Bucket', `${sandbox.bucket} at ${sandbox.endpoint}`],

@@ -1,4 +1,6 @@
 import type { Template, TemplateField } from '../../api/schemas.ts';
+import { renderNextSteps } from '../../cli/next-steps.ts';
+import type { NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { indented, renderPairs } from '../../output/table.ts';
@@ -29,24 +31,31 @@ export function templateList(now: () => number, search?: string): ListView<Templ
   };
 }
 
-/** Renders a template: its fields by page, then its roles with their source, which are what a terminal shows of a long template. */
+/** Renders a template: its roles and size, then with `all` its fields by page, and the command that uses it. */
 export function renderTemplate(
   template: Template,
   roles: { names: string[]; inferred: boolean },
-  terminal: Terminal,
+  all: boolean,
+  terminal: NextStepsTerminal,
 ): string {
+  const fields = template.fields ?? [];
   const from = roles.inferred ? ' (inferred from earlier envelopes)' : '';
   const shownRoles =
     roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'not returned by the service';
   const pairs: [string, string][] = [
-    ['Pages', String(template.pageCount ?? '')],
     ['Roles', safeLine(shownRoles)],
+    ['Pages', String(template.pageCount ?? '')],
+    ['Fields', `${fields.length}${!all && fields.length > 0 ? '  (--all shows them)' : ''}`],
   ];
+  const next = [
+    ['Create an envelope', terminal.command('envelopes', 'create', '--template', template.id)],
+  ] as const;
   return [
     `${terminal.style('bold', safeLine(template.id))}  ${safeLine(template.name ?? '')}\n`,
     template.description ? `  ${indented(safeLine(template.description), 2, terminal)}\n` : '',
-    renderPages(template.fields ?? [], terminal),
     `\n${renderPairs(pairs, terminal, '  ')}`,
+    all || !terminal.outIsTty ? renderPages(fields, terminal) : '',
+    terminal.outIsTty ? `\n${renderNextSteps(next, terminal)}` : '',
   ].join('');
 }
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ownSecret } from '../../../src/envelopes/commands/create/webhook-secret.ts';
 import { createBody, type EnvelopeInput } from '../../../src/envelopes/create.ts';
-import { createEnvelope } from '../../../src/envelopes/create-once.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
+import { ProcessMemory } from '../../../src/log/write-memory.ts';
+import { createOnce } from '../../../src/once/create-envelope.ts';
 import { readWebhookSecrets } from '../../../src/profiles/webhook-secrets.ts';
 import { clientFor } from '../../support/client.ts';
 import { fakeClock } from '../../support/clock.ts';
@@ -47,7 +48,9 @@ beforeEach(async () => {
   vi.stubEnv('ESIGN_CONFIG_DIR', config);
   const stored: Record<string, unknown>[] = [];
   server = await startServer((request, response) => {
-    if (request.method === 'POST') {
+    const found = stored.find(({ id }) => request.path.includes(`/${String(id)}`));
+    if (request.path.endsWith('/cancel') && found) found.status = 'CANCELLED';
+    else if (request.method === 'POST') {
       const status = answers.shift() ?? 201;
       if (status !== 201) return json(response, status, { error: { code: 'QUOTA_EXCEEDED', message: 'no' } });
       const body = parseJson(request.body);
@@ -57,7 +60,6 @@ beforeEach(async () => {
       stored.push({ ...shown, id: `env_${stored.length + 1}`, status: 'DRAFT' });
       return json(response, 201, { data: stored.at(-1) });
     }
-    const found = stored.find(({ id }) => request.path.endsWith(`/${String(id)}`));
     if (found) return json(response, 200, { data: found });
     const pagination = { page: 1, pageSize: 100, total: stored.length, totalPages: 1 };
     json(response, 200, { data: stored, meta: { pagination } });
@@ -80,8 +82,8 @@ async function create(requestId: string): Promise<unknown> {
   const client = recordedClient();
   const secret = await ownSecret(wanted, requestId, context);
   try {
-    const options = { memory: memoryOf(state, systemClock), rerun: true, secret };
-    const { envelope } = await createEnvelope(client, createBody(wanted, requestId), options);
+    const options = { memory: memoryOf(state, systemClock), secret };
+    const { envelope } = await createOnce(client, createBody(wanted, requestId), options);
     await secret?.link(envelope.id);
     return undefined;
   } catch (error) {
@@ -91,7 +93,7 @@ async function create(requestId: string): Promise<unknown> {
 
 it('stores the secret of the envelope when two processes create it at the same time', async () => {
   await Promise.all([create('req-1'), create('req-1')]);
-  expect(received).toHaveLength(1);
+  expect(new Set(received).size).toBe(1);
   expect(await readWebhookSecrets(config)).toMatchObject([{ secret: received[0], envelopeId: 'env_1' }]);
 });
 
@@ -105,6 +107,23 @@ it('gives two processes with the same request ID the same secret', async () => {
   expect(await readWebhookSecrets(config)).toMatchObject([{ secret: secrets[0] }]);
 });
 
+it('stores no secret for a draft that does not count, because another machine was first', async () => {
+  await Promise.all([
+    create('req-1'),
+    // The other machine has another secret, and its own log.
+    createOnce(
+      clientFor(server.origin),
+      createBody({ ...wanted, webhookSecret: 'whsec_other_0123456789' }, 'req-1'),
+      {
+        memory: new ProcessMemory(),
+      },
+    ),
+  ]);
+  const counts = received[0];
+  const kept = (await readWebhookSecrets(config)).map(({ secret }) => secret);
+  expect(kept).toEqual(counts === 'whsec_other_0123456789' ? [] : [counts]);
+});
+
 it('stores no new secret for an envelope from another machine', async () => {
   await create('req-1');
   vi.stubEnv('ESIGN_CONFIG_DIR', state);
@@ -116,9 +135,8 @@ it('stores no new secret for an envelope from another machine', async () => {
 
 it('links the secret of a run that was interrupted before it could', async () => {
   const secret = await ownSecret(wanted, 'req-1', context);
-  await createEnvelope(recordedClient(), createBody(wanted, 'req-1'), {
+  await createOnce(recordedClient(), createBody(wanted, 'req-1'), {
     memory: memoryOf(state, systemClock),
-    rerun: false,
     secret,
   });
   await create('req-1');
@@ -127,7 +145,7 @@ it('links the secret of a run that was interrupted before it could', async () =>
 });
 
 it('sends the same webhook secret again after an unknown outcome, and another one for another envelope', async () => {
-  answers = [503];
+  answers = [503, 503, 503, 503];
   await create('req-1');
   const [first] = await readWebhookSecrets(config);
   expect(first?.secret).toMatch(/^whsec_/);
@@ -144,7 +162,7 @@ it('stores no webhook secret for an envelope that the service refused', async ()
 });
 
 it('keeps the webhook secret when a retry after a lost response is refused', async () => {
-  answers = [503, 402];
+  answers = [503, 503, 503, 503, 402];
   await create('req-1');
   const kept = await readWebhookSecrets(config);
   await create('req-1');

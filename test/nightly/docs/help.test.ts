@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCommandTree } from '../../../src/cli/completion/command-tree.ts';
-import { exampleLines, HELP_TOPICS } from '../../../src/cli/help.ts';
+import { HELP_TOPICS } from '../../../src/cli/help.ts';
+import { wrapCommand } from '../../../src/cli/wrap-command.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
 import { widthOf } from '../../../src/output/text.ts';
 import { incompleteness, problemOf } from './calls.ts';
@@ -86,7 +87,7 @@ describe('a help page', () => {
 
 describe('the lines of an example', () => {
   it('are broken before a flag, and a flag keeps its value', () => {
-    expect(exampleLines("$ esign create --template tmpl_lease --signer 'A B <a@b.c>' --send", 40)).toBe(
+    expect(wrapCommand("$ esign create --template tmpl_lease --signer 'A B <a@b.c>' --send", 40)).toBe(
       "$ esign create --template tmpl_lease \\\n    --signer 'A B <a@b.c>' --send",
     );
   });
@@ -95,7 +96,7 @@ describe('the lines of an example', () => {
     const word = fc.stringMatching(/^[a-z-]{1,12}$|^'[a-z ]{1,12}'$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), fc.integer({ min: 40, max: 100 }), (words, width) => {
-        const lines = exampleLines(words.join(' '), width);
+        const lines = wrapCommand(words.join(' '), width);
         expect(lines.replaceAll(/ \\\n {4}/g, ' ')).toBe(words.join(' '));
         for (const line of lines.split('\n')) expect(line.length).toBeLessThanOrEqual(width);
       }),

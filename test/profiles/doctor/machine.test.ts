@@ -65,7 +65,7 @@ describe('this machine', () => {
     ['https://api.example.com/v1', { HTTPS_PROXY: 'proxy' }, 'ok', 'http://proxy (HTTPS_PROXY)'],
     ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: 'p:1', NO_PROXY: '127.0.0.1:9' }, 'warning', /this machine/],
     ['https://[::1]:4010/v1', { HTTPS_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
-    ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not a valid/],
+    ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /SOCKS/],
   ])('checks the proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
     const { check } = checkProxy(context({ env }), new URL(url));
     expect(check.status).toBe(status);

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  comparableAddress,
-  comparablePattern,
-  matchesPattern,
-} from '../../../src/profiles/guards/addresses.ts';
+import { comparableAddress } from '../../../src/kernel/text/email-address.ts';
+import { comparablePattern, matchesPattern } from '../../../src/profiles/guards/addresses.ts';
 
 const isAllowed = (pattern: string, address: string) =>
   matchesPattern(comparablePattern(pattern) ?? '', comparableAddress(address) ?? 'none');

@@ -16,7 +16,7 @@ it('prints all deliveries in order to a slow reader, also those that no longer f
   const journal = new DayJournal(folder, EVENTS_FORMAT, systemClock);
   const terminal = createTerminal(
     { json: true },
-    { redactor: createRedactor(), output: { undelivered: undefined } },
+    { redactor: createRedactor(), output: { undelivered: undefined }, account: { flags: [] } },
   );
   let printed = '';
   const out = (text: string | Uint8Array) => {

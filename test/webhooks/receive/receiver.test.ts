@@ -119,16 +119,9 @@ const MALFORMED: string[] = [
     '/./webhooks',
     '/x/../webhooks',
   ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
-  ...[
-    '/%77ebhooks',
-    '*',
-    'webhooks',
-    '/webhooks;a',
-    '/webhooks%00',
-    'http://a/webhooks',
-    'a:80',
-    '\\webhooks',
-  ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
+  ...['*', 'webhooks', '/webhooks;a', '/webhooks%00', 'a:80', '\\webhooks'].map((path) =>
+    withLine(`POST ${path} HTTP/1.1`),
+  ),
   // Header lines.
   ...CONTROLS.map((control) => withHeaders(`X-A: a${control}b`)),
   ...CONTROLS.map((control) => withHeaders(`X-${control}A: a`)),

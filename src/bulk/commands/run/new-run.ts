@@ -78,7 +78,8 @@ export async function readRows(
     const { line, sameAs } = row;
     if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
     else list.repeated.push({ row: row.row, line, sameAs });
-    list.rows.push(listedRow(row));
+    // Rows with problems are left out, but keep their numbers.
+    list.rows[row.row - 1] = listedRow(row);
     await draft?.add(row);
   };
   // A list from another command may be empty, such as that of those who still have to sign.

@@ -3,10 +3,12 @@ import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
-import { inColumns, safeLine, truncate } from '../../../output/text.ts';
+import { renderTable, type TableColumn } from '../../../output/table.ts';
+import { paragraph, safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
 import { unconfirmedError } from '../confirm-concerns.ts';
+import { namesOf } from '../list-table.ts';
 
 export interface AskOptions {
   /** Set by `--yes`. */
@@ -17,8 +19,9 @@ export interface AskOptions {
 
 export type ExecutablePlan = Plan & Execution;
 
-/** The most rows to show above the question. */
-const MAX_ROWS = 20;
+/** The most lines to show above the question, and how many of them are findings, and envelopes that are left out. */
+const MAX_LINES = 18;
+const MAX_FINDINGS = 3;
 
 /**
  * Asks before several envelopes are changed, and before a single one if the user should know something about it. Returns the plans to
@@ -68,8 +71,18 @@ export function planWithoutAsking(plan: Plan, yes: boolean, { terminal }: Contex
   return plan;
 }
 
-/** Returns `Send 3 envelopes to 5 people`. */
+/** Returns `Send 3 envelopes to 5 people`; for a single one, whom and which: `Remind Bo about “Lease”`. */
 export function whatIsDone({ name }: EnvelopeAction, planned: readonly ExecutablePlan[]): string {
+  const [first] = planned;
+  if (first !== undefined && planned.length === 1) {
+    const whom = safeLine(namesOf(first.signers.map(nameOf)));
+    const what = `“${truncate(safeLine(first.envelope?.subject || first.envelope?.templateName || first.id), 40)}”`;
+    return {
+      send: `Send ${what} to ${whom}`,
+      cancel: `Cancel ${what}, for ${whom}`,
+      remind: `Remind ${whom} about ${what}`,
+    }[name];
+  }
   const envelopes = counted(planned.length, 'envelope');
   const people = peopleAt(planned.flatMap(({ signers }) => signers.map(({ email }) => email)));
   return {
@@ -88,16 +101,32 @@ function showPlans(plans: readonly Plan[], context: Context): void {
   const { terminal } = context;
   const planned = plans.filter(isExecutable);
   const left = plans.filter((plan) => !isExecutable(plan));
-  const lines = [
-    ...inColumns(planned.slice(0, MAX_ROWS).map((plan) => cellsOf(plan, context))).map((line) => `  ${line}`),
-    ...more(planned),
-    ...planned.flatMap((plan) => findingsOf(plan).map((text) => `! ${hidden(text, context)}`)),
-    ...left.slice(0, MAX_ROWS).map((plan) => hidden(`Left out ${plan.id}: ${reasonOf(plan)}`, context)),
-    ...more(left),
-  ];
-  const columns = process.stderr.columns || 80;
-  terminal.err(lines.map((line) => `${truncate(line, columns - 1)}\n`).join(''));
+  const findings = planned.flatMap((plan) => findingsOf(plan).map((text) => `! ${hidden(text, context)}`));
+  const others = left.map((plan) => hidden(`Left out ${plan.id}: ${reasonOf(plan)}`, context));
+  const below = [...firstOf(findings, MAX_FINDINGS), ...firstOf(others, MAX_FINDINGS)];
+  const room = MAX_LINES - below.length;
+  const width = (process.stderr.columns || 80) - 1;
+  const rows = planned.slice(0, room).map((plan) => cellsOf(plan, context));
+  const table =
+    rows.length > 0
+      ? renderTable(rows, CELLS, { ...terminal, style: terminal.styleErr, columns: width })
+      : '';
+  const lines = [...(planned.length > room ? [`… and ${planned.length - room} more`] : []), ...below];
+  terminal.err(`${table}${lines.map((line) => `${paragraph(line, width)}\n`).join('')}`);
 }
+
+/** Returns the first lines, and the number of the others. */
+function firstOf(lines: readonly string[], count: number): string[] {
+  const rest = lines.length - count;
+  return rest > 0 ? [...lines.slice(0, count), `… and ${rest} more like these`] : [...lines];
+}
+
+/** Who is asked comes first: the address decides whether the answer is yes. */
+const CELLS: readonly TableColumn<string[]>[] = [
+  { key: 'whom', header: 'FOR', value: ([whom = '']) => truncate(whom, 28), fixed: true },
+  { key: 'subject', value: ([, subject = '']) => subject, least: 11, cutsCommonStart: true },
+  { key: 'id', header: 'ENVELOPE', value: ([, , id = '']) => id, fixed: true },
+];
 
 function findingsOf({ id, notes, concerns }: ExecutablePlan): string[] {
   const texts = [...notes, ...concerns.map(({ text }) => text)];
@@ -109,20 +138,16 @@ function reasonOf(plan: Plan): string {
   return plan.kind === 'refuse' ? sentenceOf(plan.error) : '';
 }
 
-/** Returns ID, subject, and who has to sign, without secrets. */
+/** Returns who has to sign, the subject, and the ID, without secrets. */
 export function cellsOf({ id, envelope }: Plan, context: Context): string[] {
   const waiting = (envelope?.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
   const [first = '', ...others] = waiting;
   const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');
-  const texts = [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`];
+  const texts = [whom, envelope?.subject || envelope?.templateName || '', id];
   return texts.map((text) => hidden(text, context));
 }
 
 /** Redacts a text before it is truncated, because a part of a secret would not be recognized. */
 function hidden(text: string, { terminal: { redactor } }: Context): string {
   return safeLine(redactor.redact(text));
-}
-
-function more(all: readonly unknown[]): string[] {
-  return all.length > MAX_ROWS ? [`  … and ${all.length - MAX_ROWS} more`] : [];
 }

@@ -111,7 +111,7 @@ function itemOf({ done }: EnvelopeAction, outcome: Outcome, context: Context): I
   if ('error' in outcome) {
     const { error } = outcome;
     return {
-      json: { id, ok: false, error: reportOf(error, { isWrite: true }) },
+      json: { id, ok: false, error: reportOf(error, { isWrite: true, account: context.terminal.account }) },
       failure: { label: id, error },
     };
   }

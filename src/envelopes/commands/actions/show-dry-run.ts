@@ -2,6 +2,7 @@ import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import { canAsk } from '../../../cli/input/confirm.ts';
+import { counted } from '../../../kernel/duration.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
@@ -20,7 +21,15 @@ export async function showDryRun(
   context: Context,
 ): Promise<void> {
   const asks = !yes && canAsk(context.terminal, fromStdin);
-  const shown = asks ? plans : plans.map((plan) => planWithoutAsking(plan, yes, context));
+  // A dry run never needs an answer. It only says that the command will.
+  const shown = asks ? plans : plans.map((plan) => planWithoutAsking(plan, true, context));
+  const unconfirmed = plans.filter(
+    (plan) => isExecutable(plan) && plan.concerns.some(({ coveredByYes }) => coveredByYes),
+  );
+  if (!asks && !yes && unconfirmed.length > 0)
+    context.terminal.notice(
+      `Without a terminal, ${counted(unconfirmed.length, 'envelope')} will need --yes.`,
+    );
   const batch = new Batch(context);
   for (const plan of shown) {
     if (plan.kind === 'refuse' && !stream) throw plan.error;
@@ -36,7 +45,7 @@ function itemOf(name: string, plan: Plan, context: Context): Omit<ItemResult, 'j
   const { id } = plan;
   if (plan.kind === 'refuse')
     return {
-      json: { error: reportOf(plan.error) },
+      json: { error: reportOf(plan.error, context.terminal) },
       failure: { label: id, error: plan.error },
     };
   if (plan.kind === 'execute') return { text: rowOf(name, plan, context) };

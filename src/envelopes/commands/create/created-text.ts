@@ -1,5 +1,6 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
+import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { command, shellWord } from '../../../kernel/text/shell-words.ts';
@@ -7,7 +8,7 @@ import type { Created } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
-import { accountInWords } from '../../../profiles/account-in-words.ts';
+import { accountInWords, isSandbox } from '../../../profiles/account-in-words.ts';
 import type { Session } from '../../../session/session.ts';
 import type { EnvelopeInput } from '../../create.ts';
 import { signerText } from '../../signer-mailbox.ts';
@@ -42,7 +43,7 @@ export function withWarning({ envelope, warning }: Created): Record<string, unkn
 }
 
 /** Renders a new envelope: its ID and status, and the next command. In a pipe: ID and status. Quiet: only the ID. */
-export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boolean): string {
+export function renderCreated(envelope: Envelope, terminal: NextStepsTerminal, quiet: boolean): string {
   const id = safeLine(envelope.id);
   const status = safeLine(envelope.status ?? 'unknown');
   if (quiet) return `${id}\n`;
@@ -50,12 +51,23 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
   const signers = envelope.signers ?? [];
   const color = statusColor(status);
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
-  const next =
-    status === 'DRAFT'
-      ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
-      : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
   const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
-  return `${head}\n${terminal.style('dim', next)}\n`;
+  return `${head}\n${renderNextSteps(nextStepsOfNew(envelope, terminal), terminal, '')}`;
+}
+
+/** Returns what to do with a new envelope. In the sandbox, nobody else signs. */
+export function nextStepsOfNew(
+  { id, status }: Envelope,
+  { account: { settings }, command }: NextStepsTerminal,
+): NextStep[] {
+  if (status === 'DRAFT') return [['Send it:', command('envelopes', 'send', id)]];
+  const baseUrl = settings?.baseUrl;
+  if (settings === undefined || baseUrl === undefined || !isSandbox(settings))
+    return [['Watch it:', command('envelopes', 'watch', id)]];
+  return [
+    ['Sign it:', command('sandbox', 'sign', id)],
+    ['Or open:', `${new URL(baseUrl.value).origin}/mailbox`],
+  ];
 }
 
 export interface Preview {

@@ -1,5 +1,6 @@
 import type { Template } from '../../../api/schemas.ts';
-import { askChoice, askFromList, askText, type Choice } from '../../../cli/prompts.ts';
+import { askChoice, askFromList, askText } from '../../../cli/prompts.ts';
+import type { Choice } from '../../../cli/question.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';

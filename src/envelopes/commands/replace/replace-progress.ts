@@ -1,7 +1,7 @@
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { EarlierUnknownError, sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
+import { halfwayError } from '../../../kernel/halfway-error.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { halfwayError } from '../../halfway-error.ts';
 import type { ReplaceEvent } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 

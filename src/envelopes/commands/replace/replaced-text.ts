@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';
@@ -13,6 +14,7 @@ import type { ReplaceResult } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import type { SignerChange } from '../../replace/replacement.ts';
 import type { SignerInput } from '../../signer-mailbox.ts';
+import { nextStepsOfNew } from '../create/created-text.ts';
 
 /** Returns notes about the new envelope before it is created. */
 export function notesOn(
@@ -128,7 +130,10 @@ export function renderReplaced(
     ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}):\n  ${shown(is)}`
     : `Replaced ${safeLine(old.id)} (${shown(was)}) with\n  ${terminal.style('bold', id)}: ${shown(is)}`;
   const next = isDraft
-    ? `Cancel the original and send the draft:  ${rebuildCommand(session.words, { own: ['--draft'] })}`
-    : `Watch it:  ${command('envelopes', 'watch', made.id)}`;
-  return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
+    ? terminal.style(
+        'dim',
+        `Cancel the original and send the draft:  ${rebuildCommand(session.words, { own: ['--draft'] })}\n`,
+      )
+    : renderNextSteps(nextStepsOfNew(made, terminal), terminal, '');
+  return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${next}`;
 }

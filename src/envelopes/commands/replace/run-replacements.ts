@@ -32,10 +32,36 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
     await showDryRun(plan, context.terminal);
     return noteRefusal(writesOf(plan), context);
   }
-  const replaced = await replaceEnvelope(id, flags, context);
+  const { correction, words } = await askedCorrection(id, flags, context);
+  const replaced = await replaceEnvelope(id, { ...flags, ...correction }, context, words);
   const out = context.terminal.hidingSecrets();
   if (context.terminal.json) return writeJson(replaced, out);
   await out.out(renderReplaced(replaced, context, flags));
+}
+
+const CHANGES = [
+  'signer',
+  'add-signer',
+  'remove-signer',
+  'expires-in-days',
+  'subject',
+  'message',
+  'template',
+] as const;
+
+/** On a terminal, asks what to correct if no flag says it. `words`: the command that does the same. */
+async function askedCorrection(
+  id: string,
+  flags: ReplaceFlags,
+  { session, terminal, interrupt }: Context,
+): Promise<{ correction?: Partial<ReplaceFlags>; words: readonly string[] }> {
+  const { words } = session;
+  const isGiven = flags.yes || CHANGES.some((name) => flags[name] !== undefined);
+  if (isGiven || !terminal.canAsk || terminal.json) return { words };
+  const client = await session.client();
+  const { askForCorrection, wordsOf } = await import('./ask-for-correction.ts');
+  const correction = await askForCorrection(await client.envelopes.get(id, interrupt.signal));
+  return correction === undefined ? { words } : { correction, words: [...words, ...wordsOf(correction)] };
 }
 
 interface PlannedReplacement {
@@ -69,6 +95,7 @@ export async function replaceEnvelope(
   id: string,
   flags: ReplaceFlags,
   context: Context,
+  words = context.session.words,
 ): Promise<ReplaceResult> {
   const planned = await planFrom(id, flags, context);
   const { client, plan } = planned;
@@ -92,15 +119,16 @@ export async function replaceEnvelope(
     );
   }
   await clearance.confirm();
-  return carryOutPlan(planned, context);
+  return carryOutPlan(planned, context, words);
 }
 
 async function carryOutPlan(
   { client, memory, request, plan }: PlannedReplacement,
   context: Context,
+  words: readonly string[],
 ): Promise<ReplaceResult> {
   const { old, wanted, made } = plan;
-  const progress = new ReplaceProgress(plan, context.session.words);
+  const progress = new ReplaceProgress(plan, words);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   return withOutcomeCheck(open, context, async (running) => {
     const own = made

@@ -41,7 +41,7 @@ function jsonDisplay({ terminal, session }: Context): WatchDisplay {
     gone: (envelopeId, error) => {
       const at = new Date(session.now()).toISOString();
       const line = { at, envelopeId, from: null, to: null, signer: null, envelope: null };
-      return terminal.jsonLine({ ...line, error: reportOf(error) });
+      return terminal.jsonLine({ ...line, error: reportOf(error, terminal) });
     },
     notify: (text) => terminal.notice(text),
     outage: (text) => terminal.notice(text ?? RECOVERED),

@@ -64,6 +64,6 @@ function seedError(name: string, details: ErrorDetails): UsageError {
   const more = all.length - MAX_PROBLEMS;
   const shown = all.slice(0, MAX_PROBLEMS).join('; ');
   return new UsageError(`${name} can't be used: ${shown}${more > 0 ? `; and ${more} more` : ''}.`, {
-    hint: 'For the seed file format, see docs/testing.md. Nothing was loaded.',
+    hint: 'For the format, see `esign sandbox seed --help`. Nothing was loaded.',
   });
 }

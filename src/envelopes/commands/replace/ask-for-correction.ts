@@ -1,0 +1,59 @@
+import type { Envelope } from '../../../api/schemas.ts';
+import { askChoice, askText } from '../../../cli/prompts.ts';
+import type { Choice } from '../../../cli/question.ts';
+import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
+import { mailboxOf } from '../../../kernel/text/person.ts';
+import { hasSigned, isInFlight } from '../../../kernel/vocabulary.ts';
+import { safeLine } from '../../../output/text.ts';
+import { parseSigner } from '../../signer-mailbox.ts';
+import type { ReplaceFlags } from './replace-flags.ts';
+
+type Correction = Pick<ReplaceFlags, 'signer' | 'subject' | 'expires-in-days'>;
+
+/** Asks what to correct in an envelope. Returns undefined for one that can be sent again as it is. */
+export async function askForCorrection(envelope: Envelope): Promise<Correction | undefined> {
+  if (!isInFlight(envelope.status)) return undefined;
+  const signers = (envelope.signers ?? []).filter((one) => one.email && !hasSigned(one));
+  const ask = await askChoice('What is wrong?', [
+    ...signers.map(
+      (one): Choice<() => Promise<Correction>> => ({
+        value: () => askSigner(one.email ?? ''),
+        name: safeLine(mailboxOf(one)),
+      }),
+    ),
+    { value: askSubject, name: 'The subject' },
+    { value: askExpiry, name: 'The expiry' },
+  ]);
+  return ask();
+}
+
+async function askSigner(old: string): Promise<Correction> {
+  const text = await askText('Who signs instead?', { problemOf: problemOfSigner });
+  return { signer: [`${old}=${text.trim()}`] };
+}
+
+function problemOfSigner(text: string): string | undefined {
+  try {
+    parseSigner(text.trim());
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return sentenceOf(error);
+  }
+}
+
+async function askSubject(): Promise<Correction> {
+  const required = (text: string) => (text.trim() === '' ? 'Type the subject.' : undefined);
+  return { subject: await askText('Subject:', { problemOf: required }) };
+}
+
+async function askExpiry(): Promise<Correction> {
+  const isDays = (text: string) =>
+    /^[1-9]\d{0,3}$/.test(text.trim()) ? undefined : 'Type a number of days.';
+  return { 'expires-in-days': Number(await askText('Days until it expires:', { problemOf: isDays })) };
+}
+
+/** Returns the correction as flags, for the command that does the same without questions. */
+export function wordsOf(correction: Correction): string[] {
+  return Object.entries(correction).flatMap(([name, value]) => `--${name}=${String(value)}`);
+}
