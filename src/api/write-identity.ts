@@ -6,7 +6,7 @@ export interface WriteIdentity {
   key: string;
   /** Other keys whose writes count as the same one. */
   otherKeys?: readonly string[];
-  /** A hash of what the key stands for. */
+  /** A hash of the content, which another write may have, too. */
   content?: string;
   /** A hash of everything that is sent. */
   body?: string;

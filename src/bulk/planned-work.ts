@@ -1,4 +1,5 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
+import { addressesAskedFirst } from '../envelopes/create.ts';
 import type { Mode } from './entries.ts';
 import { requestsFor } from './estimate.ts';
 import { readPlan } from './plan-run.ts';
@@ -11,6 +12,8 @@ export interface PlannedWork {
   signers: number;
   /** The number of emails that each address gets. */
   people: ReadonlyMap<string, number>;
+  /** The number of emails when the envelopes are sent, and when it is the turn of later signers. */
+  emails: { now: number; later: number };
   requests: number;
   /** The write, for the guards to check. */
   write: PlannedWrite;
@@ -23,16 +26,19 @@ export class WorkTally {
   #rows = 0;
   #drafts = 0;
   #signers = 0;
+  #now = 0;
 
   constructor(mode: Mode) {
     this.#mode = mode;
   }
 
-  add(emails: readonly string[], hasDraft: boolean): void {
+  /** `askedFirst`: how many of its signers are emailed when it is sent. */
+  add(signers: readonly { email: string }[], askedFirst: number, hasDraft: boolean): void {
     this.#rows++;
     this.#drafts += Number(hasDraft);
-    this.#signers += emails.length;
-    for (const email of emails) {
+    this.#signers += signers.length;
+    this.#now += askedFirst;
+    for (const { email } of signers) {
       const address = email.toLowerCase();
       this.#people.set(address, (this.#people.get(address) ?? 0) + 1);
     }
@@ -45,6 +51,7 @@ export class WorkTally {
       rows: this.#rows,
       signers: this.#signers,
       people: this.#people,
+      emails: { now: this.#now, later: this.#signers - this.#now },
       requests: requestsFor(this.#rows - this.#drafts, this.#mode) + this.#drafts,
       write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },
     };
@@ -56,10 +63,7 @@ export async function remainingWork({ state, files }: OpenRun, last: number): Pr
   const tally = new WorkTally(state.head.mode);
   for await (const { row, envelope } of readPlan(files.plan)) {
     if (row > last || state.isFinished(row)) continue;
-    tally.add(
-      envelope.signers.map(({ email }) => email),
-      state.of(row) === 'reserved',
-    );
+    tally.add(envelope.signers, addressesAskedFirst(envelope).length, state.of(row) === 'reserved');
   }
   return tally.total();
 }

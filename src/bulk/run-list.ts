@@ -1,12 +1,13 @@
 import { scan } from '../journal/scan.ts';
 import { isLocked } from '../kernel/files/lock.ts';
-import { RUN_FORMAT, type RunEntry } from './entries.ts';
+import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
+import { rowKeysOf } from './remembered-rows.ts';
 import { type RowResult, resultsOf } from './results.ts';
 import type { RunState } from './run-state.ts';
 import { filesOf, RUN_ID, readRun, runIds } from './runs.ts';
 
-/** Where a run is. `interrupted` and `paused` runs can be resumed. */
-type RunStatus = 'running' | 'interrupted' | 'paused' | 'finished' | 'cancelled';
+/** Where a run is. `interrupted` and `paused` runs can be resumed. `continued`: its list was run again, by another run. */
+type RunStatus = 'running' | 'interrupted' | 'paused' | 'finished' | 'cancelled' | 'continued';
 
 export interface RunSummary {
   id: string;
@@ -16,6 +17,8 @@ export interface RunSummary {
   total: number;
   done: number;
   failed: number;
+  /** The run that continues its list. */
+  continuedBy: string | null;
 }
 
 /** Returns what a list shows of a run. Rows whose envelope an earlier run created count as done. */
@@ -29,11 +32,13 @@ export async function summaryOf(root: string, state: RunState): Promise<RunSumma
     total,
     done: state.count('done') + state.count('existing'),
     failed: state.count('failed'),
+    continuedBy: state.continuedBy ?? null,
   };
 }
 
-/** Returns whether a run has finished, is being worked on, can be resumed, or was ended by the user. */
+/** Returns whether a run has finished, is being worked on, can be resumed, or has ended. */
 export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
+  if (state.continuedBy !== undefined) return 'continued';
   if (state.endedAt !== undefined) return 'cancelled';
   if (state.finishedAt !== undefined) return 'finished';
   if (await isLocked(filesOf(root, state.head.id).lock)) return 'running';
@@ -45,23 +50,57 @@ export async function* readResults(root: string, id: string): AsyncGenerator<Row
   yield* resultsOf(await readRun(root, id), filesOf(root, id));
 }
 
-/** Yields all runs, newest first. A journal that can't be read is reported to `skipped`. */
+/** The runs at one base URL, and those that are left out. */
+export interface RunHeads {
+  /** Newest first. */
+  heads: RunHead[];
+  others: RunHead[];
+}
+
+/** Returns the heads of the runs at a base URL; of all runs if it is undefined. A journal that can't be read is reported to `skipped`. */
+export async function runHeads(
+  root: string,
+  baseUrl: string | undefined,
+  skipped: (error: unknown) => void,
+): Promise<RunHeads> {
+  const found: RunHeads = { heads: [], others: [] };
+  for (const id of await runIds(root)) {
+    const head = await readHead(root, id).catch(skipped);
+    if (!head) continue;
+    const isOther = baseUrl !== undefined && head.baseUrl !== baseUrl;
+    (isOther ? found.others : found.heads).push(head);
+  }
+  return found;
+}
+
+/** Yields what a list shows of these runs. A journal that can't be read is reported to `skipped`. */
 export async function* summaries(
   root: string,
-  skipped: (id: string, error: unknown) => void,
+  heads: readonly RunHead[],
+  skipped: (error: unknown) => void,
 ): AsyncGenerator<RunSummary, void, undefined> {
-  for (const id of await runIds(root)) {
-    try {
-      yield await summaryOf(root, await readRun(root, id));
-    } catch (error) {
-      skipped(id, error);
-    }
+  for (const { id } of heads) {
+    const summary = await readRun(root, id).then((state) => summaryOf(root, state), skipped);
+    if (summary) yield summary;
   }
 }
 
-/** Returns the ID of the newest run. */
-export async function lastRun(root: string): Promise<string | undefined> {
-  return (await runIds(root))[0];
+/**
+ * Returns the head of the newest run; with a base URL, of the newest one there.
+ * @throws UsageError if a newer journal is damaged.
+ */
+export async function lastRun(root: string, baseUrl?: string): Promise<RunHead | undefined> {
+  for (const id of await runIds(root)) {
+    const head = await readHead(root, id);
+    if (head !== undefined && (baseUrl === undefined || head.baseUrl === baseUrl)) return head;
+  }
+  return undefined;
+}
+
+/** Returns the head of a run; undefined for a journal of another version. @throws UsageError if it is damaged. */
+async function readHead(root: string, id: string): Promise<RunHead | undefined> {
+  for await (const entry of rowKeysOf(root, id)) if (entry.type === 'run') return entry;
+  return undefined;
 }
 
 /** The envelopes that one process created or sent for a run, and when it began (ms); the first one began with the run. */

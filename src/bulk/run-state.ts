@@ -17,6 +17,8 @@ export class RunState {
   finishedAt: number | undefined;
   /** When the run ended early; undefined if it didn't. */
   endedAt: number | undefined;
+  /** The run that continues the list of this one, which has ended for it. */
+  continuedBy: string | undefined;
   /** The last row that may be created and sent. Later rows wait until the run is resumed (`--first`). */
   lastBegun: number;
   /** Where the last process that worked on the run stopped cleanly; undefined if it was killed. */
@@ -72,6 +74,8 @@ export class RunState {
         this.#taken.delete(entry.row);
         break;
       case 'failed':
+        // A refused row may name the envelope of someone else, which has its request ID.
+        if (entry.id !== undefined && entry.id !== this.#ids[entry.row]) this.#taken.add(entry.row);
         this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined);
         this.#errors.set(entry.row, entry.error);
         break;
@@ -80,6 +84,7 @@ export class RunState {
         break;
       case 'ended':
         this.endedAt = entry.at;
+        this.continuedBy = entry.by;
         break;
       case 'run':
       case 'resumed':
@@ -144,6 +149,12 @@ export class RunState {
     return this.#lines[row] || null;
   }
 
+  /** Returns the row that begins on a line of the file. */
+  rowAt(line: number): number | undefined {
+    const row = this.#lines.indexOf(line);
+    return row > 0 ? row : undefined;
+  }
+
   isFinished(row: number): boolean {
     const state = this.of(row);
     return state === 'done' || state === 'failed' || state === 'existing';
@@ -154,12 +165,13 @@ export class RunState {
     return this.#counts.done + this.#counts.failed + this.#counts.existing;
   }
 
-  /** Returns the envelopes that this run created or sent itself, and their rows. */
-  ownEnvelopes(): Map<string, number> {
-    const own = new Map<string, number>();
+  /** Returns the envelopes that this run created or sent itself. The drafts of a run that another one continues are that one's. */
+  ownEnvelopes(): Set<string> {
+    const own = new Set<string>();
     for (let row = 1; row <= this.head.total; row++) {
       const id = this.#ids[row];
-      if (id !== undefined && !this.#taken.has(row)) own.set(id, row);
+      const isGiven = this.continuedBy !== undefined && this.of(row) === 'reserved';
+      if (id !== undefined && !this.#taken.has(row) && !isGiven) own.add(id);
     }
     return own;
   }

@@ -249,6 +249,16 @@ export async function runIds(root: string): Promise<string[]> {
     .reverse();
 }
 
+/** Returns the newest run that has no journal yet and whose process is running, if any. */
+export async function startingRun(root: string): Promise<string | undefined> {
+  const names = (await readdir(root).catch(() => [])).filter((name) => RUN_ID.test(name));
+  for (const name of names.sort().reverse()) {
+    const files = filesOf(root, name);
+    if (!(await exists(files.journal)) && (await isLocked(files.lock))) return name;
+  }
+  return undefined;
+}
+
 async function clearLeftovers(root: string, now: number): Promise<void> {
   for (const name of (await readdir(root)).filter((one) => RUN_ID.test(one))) {
     const files = filesOf(root, name);

@@ -140,7 +140,7 @@ export const envelopeArg = {
   envelope: requiredArg('envelope ID'),
 };
 export const latestRunArg = {
-  run: optionalArg('run ID (default: the latest run)'),
+  run: optionalArg('run ID (default: the latest run of the account)'),
 };
 
 export const messageFileFlag = textFlag('FILE', 'read the message from a file', { helpGroup: 'EMAIL' });

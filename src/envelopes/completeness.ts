@@ -1,5 +1,6 @@
 import { listed } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
+import { domainOf } from '../kernel/text/email-address.ts';
 import { isTypo, nearest } from '../kernel/text/nearest.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { wordList } from '../kernel/text/word-list.ts';
@@ -158,7 +159,7 @@ const MIN_LENGTH = 8;
 
 /** Returns the well-known domain that differs from the address's domain by one typo, such as gmail.com for `gmial.com`. */
 export function suggestDomain(email: string): string | undefined {
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  const domain = domainOf(email).toLowerCase();
   if (REAL.has(domain)) return undefined;
   return PROVIDERS.find((known) => known.length >= MIN_LENGTH && isTypo(domain, known));
 }

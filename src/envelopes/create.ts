@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
+import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { CONTENT_KEY, LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
 import { contentOf } from '../once/identity.ts';
@@ -58,6 +59,17 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
 /** Orders would have no effect in an envelope that all sign at the same time, which is the service's default. */
 function impliedOrder(signers: readonly SignerInput[]): SigningOrder | undefined {
   return signers.length > 1 && signers.some(({ order }) => order !== undefined) ? 'SEQUENTIAL' : undefined;
+}
+
+/** Returns the addresses that are emailed when an envelope is sent. Later signers are emailed when it is their turn. */
+export function addressesAskedFirst({
+  signers,
+  signingOrder = impliedOrder(signers),
+}: Pick<EnvelopeInput, 'signers' | 'signingOrder'>): string[] {
+  // Without an order, signers are asked as they are listed.
+  const numbered = signers.map(({ email, order }, index) => ({ email, order: order ?? index + 1 }));
+  const [first = []] = signersByOrder({ signers: numbered, signingOrder });
+  return first.map(({ email }) => email);
 }
 
 export function newRequestId(): string {

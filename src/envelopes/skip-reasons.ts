@@ -25,8 +25,8 @@ export function notToCancel(envelopes: readonly Envelope[], evenIfDeclined: bool
 }
 
 /**
- * Returns those that are not drafts, and drafts that would email someone twice: a draft that replaces another envelope, which
- * `envelopes replace` cancels first, and the second draft of a row, which an interrupted run leaves.
+ * Returns those that are not drafts, and drafts that would email someone twice: the second draft of a row, which an interrupted run
+ * leaves.
  */
 export function notToSend(envelopes: readonly Envelope[]): Reasons {
   const firstOfRow = new Map<string, Envelope>();
@@ -36,7 +36,6 @@ export function notToSend(envelopes: readonly Envelope[]): Reasons {
   }
   return reasonsFor(envelopes, (one) => {
     if (one.status !== 'DRAFT') return statusOf(one);
-    if (replacedBy(one) !== undefined) return 'to be sent with `esign envelopes replace`';
     const row = rowOf(one);
     return row !== undefined && firstOfRow.get(row) !== one ? 'second draft of a row' : undefined;
   });

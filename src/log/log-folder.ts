@@ -84,8 +84,7 @@ export class LogFolder implements WriteMemory {
     const own = new Set(hashes);
     const list = new WriteList();
     for (const { record, file } of await reading)
-      if (own.has(record.key ?? '') || (record.type === 'intent' && own.has(record.body ?? '')))
-        list.take(record, file);
+      if (hashesOf(record).some((hash) => own.has(hash ?? ''))) list.take(record, file);
     return list.writes;
   }
 
@@ -118,6 +117,10 @@ export class LogFolder implements WriteMemory {
       hint: 'Nothing is sent unless it can be logged. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
     });
   }
+}
+
+function hashesOf(record: LogRecord): (string | undefined)[] {
+  return record.type === 'intent' ? [record.key, record.body, record.content] : [record.key];
 }
 
 /** Calls `take` with blocks of whole lines, which are only valid until it returns. */

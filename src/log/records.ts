@@ -24,7 +24,7 @@ const intentSchema = z.object({
   /** By the service's clock, as far as it is known. */
   serviceAt: z.string(),
   key,
-  /** A hash of what the key stands for (`contentHashOf`). */
+  /** A hash of the content of a create (`contentIdOf`). */
   content: z.optional(z.string()),
   /** A hash of everything that is sent, except the request ID. */
   body: z.optional(z.string()),

@@ -9,7 +9,7 @@ export interface WriteMemory {
   /** Appends records. They are durable when this resolves. @throws UsageError, or JournalError on a full disk, if they can't be written: then nothing may be sent. */
   append(records: readonly LogRecord[]): Promise<void>;
   /**
-   * Returns the writes with one of these hashes as their key or body, in the order of their intents. The outcomes are only known of
+   * Returns the writes with one of these hashes as their key, body, or content, in the order of their intents. The outcomes are only known of
    * writes that were found by their keys.
    */
   find(hashes: readonly string[]): Promise<LoggedWrite[]>;

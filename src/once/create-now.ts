@@ -8,6 +8,7 @@ import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { bodyHashOf, createKey } from '../log/keys.ts';
 import type { Created, CreateOptions } from './created.ts';
+import { contentIdOf } from './identity.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { graceDeadline, isAborted, sendEnvelope } from './write-outcome.ts';
 
@@ -59,7 +60,7 @@ async function createAndResolve(
   options: CreateOptions,
 ): Promise<Created> {
   const requestId = requestIdOf(body) ?? '';
-  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash };
+  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash, content: contentIdOf(body) };
   const startedAt = client.clock.now();
   try {
     return { envelope: await client.envelopes.create(body, options.signal, once), by: 'reply' };

@@ -50,6 +50,16 @@ export function requestIdByContent(content: string, signers: readonly RequestSig
   return `content-${digest([content, people.sort()])}`;
 }
 
+/** Returns the same for a create body. */
+export function contentIdOf(body: {
+  templateId: string;
+  subject?: string | undefined;
+  metadata?: Readonly<Record<string, unknown>> | undefined;
+  signers: readonly RequestSigner[];
+}): string {
+  return requestIdByContent(contentOf(body), body.signers);
+}
+
 /** Returns the addresses as one text, to find requests with the same signers. */
 export function addressesOf(signers: readonly { email?: string | null | undefined }[]): string {
   return signers

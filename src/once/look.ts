@@ -47,6 +47,8 @@ export interface LookOptions {
   /** The envelopes can't have been created before this time (ms, service clock). */
   since?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Called with each envelope that was read. */
+  onRead?: ((envelope: Envelope) => void) | undefined;
 }
 
 /**
@@ -56,7 +58,7 @@ export interface LookOptions {
 export async function findRequests(
   client: Client,
   wanted: WantedRequests,
-  { remembered = new Map(), since: earliest, signal }: LookOptions = {},
+  { remembered = new Map(), since: earliest, signal, onRead }: LookOptions = {},
 ): Promise<FoundRequests> {
   const finder = new Finder(client, wanted, signal);
   const since =
@@ -66,8 +68,10 @@ export async function findRequests(
         ? undefined
         : () => client.serviceClock.now() - SAME_CONTENT_MS;
   const marked = markedEnvelopes(client, { since, signal });
-  for await (const envelope of mapInOrder(marked, READ_CONCURRENCY, (item) => finder.complete(item)))
+  for await (const envelope of mapInOrder(marked, READ_CONCURRENCY, (item) => finder.complete(item))) {
+    onRead?.(envelope);
     finder.consider(envelope);
+  }
   const unconfirmed = [...remembered].flatMap(([number, ids]) =>
     ids.filter((id) => !finder.hasSeen(id)).map((id) => ({ number, id })),
   );

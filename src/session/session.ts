@@ -164,9 +164,9 @@ export class Session {
     return new LogFolder(logFolder(stateDir()), this.clock);
   }
 
-  /** Returns the client with the local index of its envelopes, or undefined if that is disabled. */
-  async indexedAccount(): Promise<IndexedAccount | undefined> {
-    const client = await this.client();
+  /** Returns a client with the local index of its envelopes, or undefined if that is disabled. */
+  async indexedAccount(own?: Client): Promise<IndexedAccount | undefined> {
+    const client = own ?? (await this.client());
     const { index: writer } = this.#invocation.observations;
     return writer && { client, writer };
   }

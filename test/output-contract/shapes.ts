@@ -145,10 +145,11 @@ const run = {
   id: text,
   file: text,
   createdAt: text,
-  state: z.enum(['running', 'interrupted', 'paused', 'finished', 'cancelled']),
+  state: z.enum(['running', 'interrupted', 'paused', 'finished', 'cancelled', 'continued']),
   total: count,
   done: count,
   failed: count,
+  continuedBy: maybe,
 };
 const preview = z.object({
   dryRun: z.literal(true),
@@ -156,10 +157,26 @@ const preview = z.object({
   rows: count,
   signers: count,
   people: count,
+  emails: z.object({ now: count, later: count }),
   existing: count,
   send: z.boolean(),
   requests: count,
   first: z.object({ line: z.nullable(count), subject: maybe, message: maybe }),
+  known: z.object({
+    signed: z.object({ people: count, since: maybe }),
+    open: z.object({ people: count, since: maybe }),
+    domains: z.array(z.object({ line: z.nullable(count), email: text, similar: text })),
+    moved: z.array(
+      z.object({
+        line: z.nullable(count),
+        name: text,
+        email: text,
+        otherEmail: text,
+        envelopeId: text,
+        next: text,
+      }),
+    ),
+  }),
 });
 
 const event = z.object({
@@ -498,6 +515,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         rows: count,
         signers: count,
         people: count,
+        emails: z.object({ now: count, later: count }),
         send: z.boolean(),
         requests: count,
       }),

@@ -117,6 +117,7 @@ const run: RunSummary = {
   file: 'leases-of-the-whole-quarter.csv',
   createdAt: '2026-11-21T07:50:34.192Z',
   state: 'interrupted',
+  continuedBy: null,
   total: 10_000,
   done: 7_412,
   failed: 1,

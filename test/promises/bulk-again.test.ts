@@ -193,11 +193,20 @@ describe('an unfinished run whose list is run again', () => {
     expect(await relay.emails()).toEqual(once('same', 4));
     expect((await runsHere()).slice(0, 2)).toMatchObject([
       { state: 'finished', done: 4 },
-      { id, state: 'cancelled' },
+      { id, state: 'continued' },
     ]);
-    expect(reportedError(await home.run(argv`bulk resume ${String(id)} --yes --json`))).toMatchObject({
+    const [{ id: by } = {}, { continuedBy } = {}] = await runsHere();
+    expect(continuedBy).toBe(by);
+    const status = await home.run(argv`bulk status ${String(id)}`);
+    expect(status.code).toBe(0);
+    const resumed = await home.run(argv`bulk resume ${String(id)} --yes --json`);
+    expect(reportedError(resumed)).toMatchObject({
       exitCode: 5,
+      hint: expect.stringContaining(String(by)) as unknown,
     });
+    // The drafts that the new run has sent are no longer those of the old one.
+    const canceled = await home.run(argv`envelopes cancel --run ${String(id)} --yes --json`);
+    expect([canceled.code, canceled.stdout]).toEqual([0, '']);
     expect(await home.json`envelopes list --status DRAFT`).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
@@ -286,6 +286,75 @@ describe('the commands after a run', () => {
   });
 });
 
+describe('before a list is sent', () => {
+  const preview = async (...flags: string[]) => {
+    const words = argv`bulk create rows.csv --template tmpl_lease --send --dry-run ${flags}`;
+    const [text, value] = [await home.run(words), await home.object(words)];
+    return { text: text.stdout, value };
+  };
+  /** Rows with a tenant, and a landlord who signs after them. */
+  const leases = (...tenants: [address: string, name: string][]) => {
+    const head =
+      'signer1_email,signer1_name,signer1_role,signer2_email,signer2_name,signer2_role,signing_order';
+    const rows = tenants.map(
+      ([address, name]) => `${address},${name},Tenant,lars@landlord.example,Lars,Landlord,sequential\n`,
+    );
+    return writeFile(home.path('rows.csv'), `${head}\n${rows.join('')}`);
+  };
+
+  it('the emails of the first turn are counted apart from the later ones', async () => {
+    await leases(['ann@tenants.example', 'Ann'], ['bo@tenants.example', 'Bo']);
+    const { text, value } = await preview();
+    expect(text).toContain('3 people, lars@landlord.example 2 times; 2 emails now, 2 later');
+    expect(value).toMatchObject({ people: 3, signers: 4, emails: { now: 2, later: 2 } });
+  });
+
+  it('it is shown who has signed or has it open, who moved, and unusual domains, without further requests', async () => {
+    const people = ['ann', 'bo', 'cy', 'dee'].map((name): [string, string] => [
+      `${name}@tenants.example`,
+      name,
+    ]);
+    await leases(...people, ['eve@old.example', 'Eve Old']);
+    const sent = await home.run`bulk create rows.csv --template tmpl_lease --send --yes --json`;
+    const ids = rowsIn(sent.stdout).map(({ envelopeId }) => String(envelopeId));
+    for (const id of ids.slice(0, 3)) await home.run`sandbox sign ${id}`;
+    // The next month's list, with another subject.
+    await leases(...people, ['eve@new.example', 'Eve Old'], ['fay@tenatns.example', 'Fay']);
+    const look = async () => {
+      relay.seen.length = 0;
+      const shown = await preview('--subject', 'Again');
+      return { ...shown, requests: relay.seen.length };
+    };
+    const elsewhere = { env: { ESIGN_NO_INDEX: '1' } };
+    const words = argv`bulk create rows.csv --template tmpl_lease --send --dry-run --json --subject Again`;
+    const without: unknown = JSON.parse((await home.run(words, elsewhere)).stdout);
+    await home.run`find ann`;
+    const { text, value } = await look();
+    expect(value.known).toMatchObject({
+      signed: { people: 3 },
+      open: { people: 1 },
+      moved: [{ line: 6, email: 'eve@new.example', otherEmail: 'eve@old.example', envelopeId: ids[4] }],
+      domains: [{ line: 7, email: 'fay@tenatns.example', similar: 'tenants.example' }],
+    });
+    expect(without).toMatchObject({ known: value.known });
+    expect(text).toContain('3 of these people have signed tmpl_lease');
+    expect(text).toContain('1 of these people has tmpl_lease open');
+    expect(text).toContain(`esign envelopes replace ${ids[4]} --signer eve@old.example=eve@new.example`);
+    expect(text).toContain('did you mean tenants.example?');
+    expect(text.replaceAll('\n          ', ' ')).toContain(
+      'esign bulk roster rows.csv --template tmpl_lease --missing',
+    );
+    // After the last 30 days, the index still knows it, and nothing more is requested.
+    await home.run`sandbox advance 40d`;
+    const before = await look();
+    expect(before.value.known).toMatchObject({ signed: { people: 3 } });
+    await rm(home.path('state', 'index'), { recursive: true });
+    const unknown = await look();
+    expect(unknown.value.known).toMatchObject({ signed: { people: 0 }, domains: [], moved: [] });
+    expect(unknown.requests).toBe(before.requests);
+  });
+});
+
 describe('a run whose envelopes are canceled', () => {
   it('has ended for good, and the list can be sent again', async () => {
     await people('end', 6);
@@ -325,6 +394,51 @@ describe('a run whose envelopes are canceled', () => {
     expect(reportedError(canceled)).toMatchObject({ exitCode: 2, run: id });
     await release();
     expect(await lastRun()).toMatchObject({ state: 'paused' });
+  });
+});
+
+describe('the latest run', () => {
+  it('is that of the account, whatever was started at another one', async () => {
+    await people('here', 2);
+    await send();
+    const { id } = await lastRun();
+    const service = new Home();
+    const { baseUrl, apiKey } = await service.sandbox();
+    const added = argv`profiles add other --base-url ${baseUrl} --api-key-file - --no-verify`;
+    expect((await home.run(added, { input: apiKey })).code).toBe(0);
+    await home.run`profiles use sandbox`;
+    await people('there', 3);
+    const flags = argv`--template tmpl_nda --yes --json --profile other`;
+    expect((await home.run(argv`bulk create rows.csv ${flags}`)).code).toBe(0);
+    const runs = await home.run`bulk list --json`;
+    expect([runs.stdout.includes('there'), runs.stderr]).toEqual([
+      false,
+      expect.stringContaining('--profile other'),
+    ]);
+    expect(await home.json`bulk status`).toHaveLength(2);
+    expect(await home.json`bulk status --profile other`).toHaveLength(3);
+    expect(await home.json`late --run last --profile other`).toEqual([]);
+    await home.run`envelopes cancel --run last --yes`;
+    expect((await lastRun()).id).toBe(id);
+    expect(await home.json`envelopes list --status DRAFT --profile other`).toHaveLength(3);
+    await home.run`profiles remove other --yes`;
+    await service.close();
+  });
+
+  it('is not canceled while another one is starting', async () => {
+    await people('first', 2);
+    await send();
+    const folder = home.path('state', 'runs', 'run-29990101-000000000-00000000');
+    await mkdir(folder);
+    const release = await lockFile(
+      home.path('state', 'runs', 'run-29990101-000000000-00000000', 'lock'),
+      Error,
+    );
+    const canceled = await home.run`envelopes cancel --run last --yes --json`;
+    expect(reportedError(canceled)).toMatchObject({ exitCode: 2 });
+    await release();
+    await rm(folder, { recursive: true });
+    expect((await home.run`envelopes cancel --run last --yes --json`).code).toBe(0);
   });
 });
 

@@ -153,8 +153,9 @@ describe('bulk list', () => {
     const ids = linesOf((await home.run`bulk list -q -L 2`).stdout);
     expect(ids).toEqual([next.run, run]);
     const createdAt = expect.stringMatching(/^20\d\d-/) as unknown;
+    const counts = { total: 1, done: 1, failed: 0 };
     expect(await home.json`bulk list -L 1`).toEqual([
-      { id: next.run, file: 'list.csv', createdAt, state: 'finished', total: 1, done: 1, failed: 0 },
+      { id: next.run, file: 'list.csv', createdAt, state: 'finished', ...counts, continuedBy: null },
     ]);
   });
 });

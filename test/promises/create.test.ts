@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { Home, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 
 /* Creates an envelope from flags and files. What is checked first creates nothing. The prompts are in process/terminal-prompts. */
 const home = new Home();
@@ -227,5 +228,58 @@ describe('a check before anything is created', () => {
   it('accepts empty texts', async () => {
     const shown = await home.object([...NDA, '--signer', ADA, '--subject', '', '--message', '', '--dry-run']);
     expect(isRecord(shown.body) && [shown.body.subject, shown.body.message]).toEqual(['', '']);
+  });
+});
+
+describe('create --send on a terminal', () => {
+  const open = (...args: string[]) => {
+    const [file, ...before] = COMMAND;
+    const env = { PATH: process.env.PATH ?? '', ...home.env };
+    return openScreen(file, [...before, ...NDA, '--send', ...args], { env });
+  };
+  const idOf = async (...args: string[]) => String((await home.object([...NDA, '--send', ...args])).id);
+
+  it('asks if this machine sent the same in the last hour; no is the default, and --yes asks nothing', async () => {
+    const same = ['--subject', 'Twice', ...signers('Una <una@example.com>')];
+    const id = await idOf(...same);
+    // Other content.
+    await idOf('--subject', 'Other', ...signers('Una <una@example.com>'));
+    const before = await count();
+    const screen = open('--message', 'Another message', ...same);
+    await screen.shows('Create it and email 1 person anyway');
+    expect(screen.text().replaceAll(/\s+/g, ' ')).toMatch(
+      new RegExp(`This machine sent the same request .* ago: ${id} \\(SENT\\)|just now: ${id}`),
+    );
+    screen.type('\r');
+    expect([(await screen.ended).code, await count()]).toEqual([2, before]);
+    expect((await open('--yes', ...same).ended).code).toBe(0);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('does not ask after the envelope was canceled, or an hour later', async () => {
+    const same = ['--subject', 'Canceled', ...signers('Vic <vic@example.com>')];
+    await home.run(['envelopes', 'cancel', await idOf(...same)]);
+    expect((await open(...same).ended).code).toBe(0);
+    const old = ['--subject', 'Old', ...signers('Wes <wes@example.com>')];
+    await idOf(...old);
+    const folder = home.path('state', 'log');
+    for (const name of await readdir(folder)) {
+      const text = await readFile(home.path('state', 'log', name), 'utf8');
+      const hourAgo = new Date(Date.now() - 3_700_000).toISOString();
+      await writeFile(home.path('state', 'log', name), text.replaceAll(/"at":"[^"]+"/g, `"at":"${hourAgo}"`));
+    }
+    expect((await open(...old).ended).code).toBe(0);
+  });
+
+  it('shows who has signed the template or has it open, without asking because of it', async () => {
+    const id = await idOf('--subject', 'First', ...signers('Xia <xia@example.com>'));
+    await idOf('--subject', 'First', ...signers('Yan Yu <yan@example.com>'));
+    await home.run`sandbox sign ${id}`;
+    await home.run`find xia`;
+    const screen = open('--subject', 'Next', ...signers('Xia <xia@example.com>', 'Yan Yu <yu@example.com>'));
+    expect((await screen.ended).code).toBe(0);
+    const text = screen.written().join(' ');
+    expect(text).toContain('1 of these people has signed tmpl_nda');
+    expect(text).toContain('yan@example.com=yu@example.com');
   });
 });

@@ -185,8 +185,37 @@ describe('the envelopes of a run', () => {
     await home.run`envelopes replace ${ids[1] ?? ''} --subject New --draft --yes`;
     const again = await home.run`envelopes send --run ${run} --yes`;
     expect([again.code, again.stdout]).toEqual([0, '']);
-    // A draft that replaces an envelope is sent only after that one was canceled.
-    expect(again.stderr).toContain('esign envelopes replace');
+    // A draft that replaces an envelope belongs to `envelopes replace`, which cancels that one first.
+    expect(again.stderr).toContain('left alone');
+  });
+
+  it('are sent and canceled only if the run created or sent them; the others are named', async () => {
+    const name = `list${++lists}`;
+    const write = (...rows: number[]) =>
+      writeFile(
+        home.path('own.csv'),
+        `email,name\n${rows.map((n) => `${name}.${n}@example.com,Signer ${n}\n`).join('')}`,
+      );
+    const start = async () => {
+      const { stdout } = await home.run`bulk create own.csv --template tmpl_nda --yes --json`;
+      return linesOf(stdout).map(parseJson).filter(isRecord);
+    };
+    await write(0, 1);
+    const [first] = await start();
+    await write(0, 1, 2);
+    const [, , own] = await start();
+    const [old, run] = [String(first?.run), String(own?.run)];
+    for (const [verb, status] of [
+      ['send', 'SENT'],
+      ['cancel', 'CANCELLED'],
+    ] as const) {
+      const { code, stdout, stderr } = await home.run`envelopes ${verb} --run ${run} --yes --json`;
+      expect([code, jsonLines(stdout)]).toMatchObject([0, [{ id: own?.envelopeId, envelope: { status } }]]);
+      expect(stderr).toMatch(new RegExp(`2 of the 3 envelopes .* ${old}`));
+    }
+    // What shows or reminds covers all rows.
+    expect(await home.json`envelopes list --run ${run}`).toHaveLength(3);
+    expect(await home.json`bulk status ${run}`).toHaveLength(3);
   });
 
   it('are reminded if they are open; --signer limits the reminder', async () => {

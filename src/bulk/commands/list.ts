@@ -1,16 +1,18 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
-import { grouped } from '../../kernel/duration.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
-import { type RunSummary, summaries } from '../run-list.ts';
+import type { RunHead } from '../entries.ts';
+import { type RunSummary, runHeads, summaries } from '../run-list.ts';
 import { stateColor } from './status-screen.ts';
 
 export default class BulkList extends EsignCommand {
-  static override summary = 'List the bulk runs on this machine, newest first.';
+  static override summary = 'List the bulk runs of the account on this machine, newest first.';
   static override examples = [
     '<%= config.bin %> bulk list',
     '<%= config.bin %> bulk list --json | jq -c ".[] | {id, state, failed}"',
@@ -20,9 +22,22 @@ export default class BulkList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags, context } = await this.start(BulkList);
-    const runs = summaries(runsDir(), (_, error) => context.terminal.notice(messageOf(error)));
-    await writeList(limited.take(runs, flags, context), RUN_LIST, flags, context.terminal);
+    const { session, terminal } = context;
+    const skipped = (error: unknown) => terminal.notice(messageOf(error));
+    const { baseUrl } = await session.settings();
+    const { heads, others } = await runHeads(runsDir(), baseUrl?.value, skipped);
+    const runs = summaries(runsDir(), heads, skipped);
+    await writeList(limited.take(runs, flags, context), RUN_LIST, flags, terminal);
+    if (others.length > 0) terminal.notice(othersInWords(others));
   }
+}
+
+/** Returns how many runs of other accounts are not shown, and the commands that list them. */
+function othersInWords(others: readonly RunHead[]): string {
+  const profiles = [...new Set(others.flatMap(({ profile }) => profile ?? []))];
+  const commands = profiles.map((name) => `\`${command('bulk', 'list', '--profile', name)}\``);
+  const list = commands.length > 0 ? ` List them with ${commands.slice(0, 3).join(' or ')}.` : '';
+  return `${counted(others.length, 'run')} at other base URLs ${others.length === 1 ? 'is' : 'are'} not shown.${list}`;
 }
 
 const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', fixed: true };
@@ -32,7 +47,7 @@ const counts = (['done', 'failed', 'total'] as const).map(
   (key): TableColumn<RunSummary> => ({ key, show: (run) => grouped(run[key]), fixed: true }),
 );
 
-/** The list view of the runs on this machine. */
+/** The list view of runs. */
 export const RUN_LIST: ListView<RunSummary> = {
   id: (run) => run.id,
   empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',

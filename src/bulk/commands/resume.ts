@@ -31,7 +31,7 @@ export default class BulkResume extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkResume);
     const means = await runMeans(flags, context);
-    const run = await reopenRun(await resolveRunId(args.run), means, context);
+    const run = await reopenRun(await resolveRunId(args.run, context), means, context);
     try {
       if (await planRest(run, flags, means, context)) await workOnRun(run, means, context);
     } finally {

@@ -1,12 +1,17 @@
+import type { Envelope } from '../../api/schemas.ts';
 import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
 import { markedEnvelopes } from '../../catalog/envelope-list.ts';
 import { runOf } from '../../catalog/markers.ts';
 import type { SelectedRun } from '../../catalog/run-members.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import type { Context } from '../../session/context.ts';
 import type { Session } from '../../session/session.ts';
 import type { RunState } from '../run-state.ts';
+
+/** Stands for the latest run of the account. */
+const LAST = 'last';
 
 /**
  * Finds a run by its journal on this machine (`last` is the latest one), or else by the metadata of its envelopes.
@@ -20,9 +25,28 @@ export async function selectedRun(name: string, context: Context): Promise<Selec
   return { id: run.id, envelopeIds };
 }
 
+/** The envelopes of a run, and which of them it created or sent itself. */
+export interface OwnEnvelopes {
+  run: SelectedRun;
+  isOwn: (envelope: Envelope) => boolean;
+}
+
+/** Like `selectedRun`, for actions that apply only to what the run created or sent itself. */
+export async function ownEnvelopesOf(name: string, context: Context): Promise<OwnEnvelopes> {
+  const run = await selectedRun(name, context);
+  const state = await runOnThisMachine(run.id, context);
+  const [known, own] = [state?.envelopeIds(), state?.ownEnvelopes()];
+  const isOwn = (envelope: Envelope) => {
+    if (known?.has(envelope.id)) return own?.has(envelope.id) === true;
+    // Without the journal, or after a lost response, only the marker shows it, which a list may leave out.
+    return runOf(envelope) === run.id || (state === undefined && run.envelopeIds?.has(envelope.id) === true);
+  };
+  return { run, isOwn };
+}
+
 /** Like `selectedRun`, but a run that doesn't exist has no envelopes. */
 export async function runForFilter(name: string, context: Context): Promise<SelectedRun> {
-  const id = await resolveRunId(name);
+  const id = await resolveRunId(name, context);
   const state = await runOnThisMachine(id, context);
   return { id, envelopeIds: state?.envelopeIds() };
 }
@@ -45,11 +69,13 @@ export async function runOnThisMachine(id: string, context: Context): Promise<Ru
  */
 export async function whileHolding(
   name: string,
-  { session, terminal }: Context,
+  context: Context,
   work: (end: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
+  const { session, terminal } = context;
   const { holdRun } = await import('../end-run.ts');
-  const id = await resolveRunId(name);
+  if (name === LAST) await refuseStartingRun();
+  const id = await resolveRunId(name, context);
   const held = await holdRun(runsDir(), id);
   const end = async () => {
     if (held === undefined) return;
@@ -61,6 +87,17 @@ export async function whileHolding(
   } finally {
     await held?.release();
   }
+}
+
+/** @throws UsageError if a run is starting, because it will be the latest one. */
+async function refuseStartingRun(): Promise<void> {
+  const { startingRun } = await import('../runs.ts');
+  const id = await startingRun(runsDir());
+  if (id === undefined) return;
+  throw new UsageError(`Another process is starting ${id}, which will be the latest run.`, {
+    run: id,
+    hint: 'Name the run. List the runs with `esign bulk list`.',
+  });
 }
 
 /** Uses the profile of the run. @throws UsageError if the run was started at a service other than the current one. */
@@ -101,12 +138,23 @@ function unknownRunError(id: string): ServiceError {
   );
 }
 
-/** Returns the named run. Without a name, or for `last`, returns the latest one. */
-export async function resolveRunId(id: string | undefined): Promise<string> {
+/**
+ * Returns the named run. Without a name, or for `last`, returns the latest one of the account.
+ * @throws UsageError if there is none.
+ */
+export async function resolveRunId(id: string | undefined, { session }: Context): Promise<string> {
+  if (id !== undefined && id !== LAST) return id;
   const { lastRun } = await import('../run-list.ts');
-  const found = id === undefined || id === 'last' ? await lastRun(runsDir()) : id;
-  if (found !== undefined) return found;
-  throw new UsageError('This machine has no runs yet.', {
-    hint: 'Start one: `esign bulk create FILE --template ID`.',
-  });
+  const { baseUrl, profileName } = await session.settings();
+  const found = await lastRun(runsDir(), baseUrl?.value);
+  if (found !== undefined) return found.id;
+  const other = await lastRun(runsDir());
+  if (other === undefined)
+    throw new UsageError('This machine has no runs yet.', {
+      hint: 'Start one: `esign bulk create FILE --template ID`.',
+    });
+  throw new UsageError(
+    `This machine has no runs of ${profileName === undefined ? baseUrl?.value : `the profile ${profileName.value}`}.`,
+    { hint: `The latest run of another account is ${other.id}: \`${command('bulk', 'status', other.id)}\`.` },
+  );
 }

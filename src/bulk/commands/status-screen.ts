@@ -30,7 +30,7 @@ export const COLORS: Readonly<Record<SignerState, Color>> = {
 /** Returns the color of a run's state. */
 export function stateColor(run: Pick<RunSummary, 'state'>): 'green' | 'yellow' | 'cyan' | 'dim' {
   if (run.state === 'finished') return 'green';
-  if (run.state === 'cancelled') return 'dim';
+  if (run.state === 'cancelled' || run.state === 'continued') return 'dim';
   return run.state === 'running' ? 'cyan' : 'yellow';
 }
 
@@ -66,6 +66,9 @@ function progressLines({ summary, state }: { summary: RunSummary; state: RunStat
     `${grouped(state.count('pending'))} not started`,
   ].join(', ');
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
+  const { continuedBy } = summary;
+  if (continuedBy !== null)
+    return [`${counts}. Its list was run again: ${command('bulk', 'status', continuedBy)}`];
   return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
 }
 

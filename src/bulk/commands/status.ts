@@ -47,7 +47,7 @@ export default class BulkStatus extends EsignCommand {
     const only = flags.only === undefined ? undefined : readStates(flags.only);
     const format = { ...flags, table: outputTable(flags, terminal) };
     preferLowMemory();
-    const id = await resolveRunId(args.run);
+    const id = await resolveRunId(args.run, context);
     const out = terminal.hidingSecrets();
     const { state, lines } = await statusOfRun(id, context);
     const isSelected = ({ state: one }: StatusLine) => only === undefined || only.includes(one);

@@ -78,9 +78,12 @@ function* linesOfRow(
   state: RunState,
 ): Generator<StatusLine, void, undefined> {
   const { row, requestId } = facts;
-  const own = state.idOf(row);
+  const { sameAs } = state.existingFactsOf(row);
+  // A row with the same content as an earlier one has its envelope.
+  const source = (sameAs === undefined ? undefined : state.rowAt(sameAs)) ?? row;
+  const own = state.idOf(source);
   const error = state.errorOf(row) ?? null;
-  const found = envelopes.ofRow(row, own);
+  const found = envelopes.ofRow(source, own);
   // This run canceled the draft, or someone else did before it was sent.
   const isRefused = error !== null && found.every((one) => isVoid(one));
   if (found.length === 0 || isRefused) yield* linesWithout(facts, state);

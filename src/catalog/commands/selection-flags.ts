@@ -25,7 +25,7 @@ export const idsOrRun = {
 export const runFlag = {
   run: textFlag(
     'RUN|last',
-    'the envelopes of this bulk run, instead of IDs; "last" is the latest run on this machine',
+    'the envelopes of this bulk run, instead of IDs; "last" is the latest run of the account on this machine',
   ),
 };
 
@@ -46,7 +46,10 @@ export const selectionFlags = inGroup('FILTER', {
   'older-than': sinceFlag({ description: 'only envelopes created before this time', helpValue: '14d|DATE' }),
   'expiring-in': durationFlag('3d', 'only SENT or IN_PROGRESS envelopes that expire within this time'),
   metadata: repeatedTextFlag('KEY=VALUE', 'only envelopes with this metadata value; can be repeated'),
-  run: textFlag('RUN|last', 'only envelopes from this bulk run; "last" is the latest run on this machine'),
+  run: textFlag(
+    'RUN|last',
+    'only envelopes from this bulk run; "last" is the latest run of the account on this machine',
+  ),
 });
 
 export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;

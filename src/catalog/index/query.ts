@@ -82,6 +82,12 @@ export async function finalInIndex(
   return found;
 }
 
+/** Yields the envelopes of the index as it knows them, without a request. A missing index is empty. */
+export async function* storedInIndex(account: IndexedAccount): AsyncGenerator<Envelope, void, undefined> {
+  const index = await EnvelopeIndex.open(account, {});
+  yield* index.stored(index.snapshot.known.values(), { cached: true });
+}
+
 /** The envelopes of an account, and a test for the selected ones. */
 export interface AccountEnvelopes {
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>;

@@ -55,7 +55,7 @@ async function cancelFromFlags(
 ): Promise<void> {
   const { reason, 'even-if-declined': evenIfDeclined } = flags;
   const leaveOut = (envelopes: readonly Envelope[]) => notToCancel(envelopes, evenIfDeclined);
-  const targets = await readNamedOrSelected(ids, flags, { leaveOut }, context);
+  const targets = await readNamedOrSelected(ids, flags, { leaveOut, own: true }, context);
   const action = cancelAction(await actionContext(context), { reason, evenIfDeclined });
   const plans = await planEach(action, targets);
   if (flags['dry-run']) return showDryRun(action, plans, { ...targets, ...flags }, context);

@@ -31,7 +31,8 @@ export default class EnvelopesSend extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(EnvelopesSend);
-    const targets = await readNamedOrSelected(argv.map(String), flags, { leaveOut: notToSend }, context);
+    const narrowing = { leaveOut: notToSend, own: true };
+    const targets = await readNamedOrSelected(argv.map(String), flags, narrowing, context);
     const allowMissing = flags['allow-missing-roles'];
     const action = sendAction(await actionContext(context), { allowMissing });
     const plans = await planEach(action, targets);

@@ -52,6 +52,11 @@ export function comparableSigner(text: string): string {
   return comparableAddress(text.trim()) ?? text.trim().normalize('NFC').toLowerCase();
 }
 
+/** Returns the domain of an address. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
 /** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;

@@ -1,8 +1,11 @@
 import type { Client } from '../../../api/client.ts';
 import { RESERVE } from '../../../api/limits.ts';
+import type { HistoryFindings } from '../../../catalog/account-history.ts';
+import { findingsAsJson, lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
@@ -29,7 +32,10 @@ interface Confirming {
 export async function confirmNewRun(run: NewRun, client: Client, context: Context): Promise<void> {
   const { request, list, work, left } = run;
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
-  if (!context.terminal.json) context.terminal.err(await newRunText(run, client, context));
+  if (!context.terminal.json) {
+    const findings = await lookTwice(run.sent.history, run.rows, client, context);
+    context.terminal.err(await newRunText(run, findings, client, context));
+  }
   await confirmRows(work, `${first}${rowsInWords(work, left)}`, client, context, {
     yes: request.yes,
     always: list.report.isIncomplete && !request.allowMissing,
@@ -60,7 +66,7 @@ function rowsInWords({ mode }: PlannedWork, count: number): string {
  * @throws UsageError when it is refused; GuardError
  */
 async function confirmRows(
-  { mode, rows, people, write }: PlannedWork,
+  { mode, rows, people, emails, write }: PlannedWork,
   what: string,
   client: Client,
   context: Context,
@@ -70,7 +76,7 @@ async function confirmRows(
   const clearance = await client.checkWrites([write]);
   if (rows > 1 || always) {
     const question = await questionAbout(
-      sends ? `Send ${what} to ${countedPeople(people.size)}` : `Create ${what}`,
+      sends ? `Send ${what} to ${countedPeople(people.size)}${turnsInWords(emails)}` : `Create ${what}`,
       context,
     );
     const isAgreed = yes || clearance.isConfirmed || (!sends && !context.terminal.canAsk);
@@ -84,17 +90,24 @@ export async function showDryRun(run: NewRun, client: Client, context: Context):
   const { terminal } = context;
   const { list, sent, work } = run;
   const { line = null, subject = null, message = null } = exampleOf(run) ?? {};
-  const { rows, signers, requests } = work;
+  const { rows, signers, emails, requests } = work;
+  const findings = await lookTwice(sent.history, run.rows, client, context);
   if (terminal.json) {
     const existing = sent.known.existing.length;
     const send = work.mode !== 'draft';
     const first = { line, subject, message };
     const file = list.report.name;
     const people = work.people.size;
-    await writeJson({ dryRun: true, file, rows, signers, people, existing, send, requests, first }, terminal);
+    const counts = { rows, signers, people, emails, existing };
+    await writeJson(
+      { dryRun: true, file, ...counts, send, requests, first, known: findingsAsJson(findings) },
+      terminal,
+    );
   } else {
     const body = message === null ? '' : `\n${safeBlock(message).replaceAll(/^/gm, '  ')}\n`;
-    await terminal.out(`${await newRunText(run, client, context)}${body}Check complete. Nothing was sent.\n`);
+    await terminal.out(
+      `${await newRunText(run, findings, client, context)}${body}Check complete. Nothing was sent.\n`,
+    );
   }
   await noteRefusal(rows > 0 ? [work.write] : [], context);
 }
@@ -103,11 +116,11 @@ export async function showDryRun(run: NewRun, client: Client, context: Context):
 export async function showRest(state: RunState, work: PlannedWork, context: Context): Promise<void> {
   const { terminal } = context;
   const { id: run, file } = state.head;
-  const { mode, rows, signers, requests } = work;
+  const { mode, rows, signers, emails, requests } = work;
   const people = work.people.size;
   if (terminal.json)
     await writeJson(
-      { dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, requests },
+      { dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, emails, requests },
       terminal,
     );
   else {
@@ -119,23 +132,46 @@ export async function showRest(state: RunState, work: PlannedWork, context: Cont
 }
 
 /** Returns what a new run will do, for people. */
-async function newRunText(run: NewRun, client: Client, context: Context): Promise<string> {
+async function newRunText(
+  run: NewRun,
+  findings: HistoryFindings,
+  client: Client,
+  context: Context,
+): Promise<string> {
   const { list, sent, work, left } = run;
   const { name, rows, source, templates } = list.report;
   const sheet = source.sheet === undefined ? '' : `, sheet "${source.sheet}"`;
   const head = `${safeLine(`${name}${sheet}`)}: ${counted(rows, 'row')}\n`;
   if (work.rows === 0) return `${head}${renderPairs(sentRowsInWords(sent, context), context.terminal, '  ')}`;
   const example = exampleOf(run);
+  const notices = noticesAbout(run, findings, context.session.now());
   const lines: Pairs = [
     ...workInWords(work, { left, templates: [...templates.keys()] }),
     ...(example?.subject === undefined
       ? []
       : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
     ...sentRowsInWords(sent, context),
+    ...notices.map(({ label, text }): Pairs[number] => [label, safeLine(text)]),
     ['Takes', timeInWords(work, client, context)],
     ...(await accountLine(work, context)),
   ];
-  return `${head}${renderPairs(lines, context.terminal, '  ')}`;
+  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices)}`;
+}
+
+/** Returns what the account already knows about the people of the rows. */
+function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings, now: number): Notice[] {
+  const templates = [...new Set(rows.map(({ templateId }) => templateId))];
+  const [template = ''] = templates;
+  const canLeaveOut = request.file !== '-' && templates.length === 1;
+  const leaveOut = command('bulk', 'roster', list.report.name, '--template', template, '--missing');
+  return noticesOf(findings, { templates, leaveOut: canLeaveOut ? leaveOut : undefined, now });
+}
+
+/** Returns the commands of notices. None is wrapped, so that it can be copied. */
+function commandsOf(notices: readonly Notice[]): string {
+  return notices
+    .flatMap(({ next }) => (next ? [`  ${safeLine(next.why)}:\n    ${safeLine(next.command)}\n`] : []))
+    .join('');
 }
 
 /** Returns the email of the first row, unless it is not sent: another row's email would be misleading. */
@@ -157,8 +193,15 @@ function workInWords(
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
   return [
     [work.mode === 'draft' ? 'Creates' : 'Sends', safeLine(`${first}${rowsInWords(work, left)}${from}`)],
-    [work.mode === 'draft' ? 'For' : 'To', peopleInWords(work.people)],
+    work.mode === 'draft'
+      ? ['For', peopleInWords(work.people)]
+      : ['To', `${peopleInWords(work.people)}${turnsInWords(work.emails)}`],
   ];
+}
+
+/** Returns how many emails are sent now, and how many when it is the turn of later signers; empty if all are sent now. */
+function turnsInWords({ now, later }: PlannedWork['emails']): string {
+  return later === 0 ? '' : `; ${counted(now, 'email')} now, ${grouped(later)} later`;
 }
 
 /** How many of the people who get several emails are named. */

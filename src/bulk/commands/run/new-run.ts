@@ -1,4 +1,7 @@
+import type { Envelope } from '../../../api/schemas.ts';
+import { AccountHistory, type AskedRow } from '../../../catalog/account-history.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { addressesAskedFirst } from '../../../envelopes/create.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { readLoggedCreates } from '../../../once/logged-creates.ts';
@@ -46,12 +49,18 @@ export interface ListRequest {
   yes: boolean | undefined;
 }
 
+export interface ListedRow extends AskedRow {
+  line: number;
+  /** How many of its signers are emailed when it is sent. */
+  askedFirst: number;
+}
+
 /** The rows of a file, and everything that was found in it. */
 export interface ReadList {
   report: FileReport;
   wanted: WantedRequests;
-  /** The addresses of the signers of each row, and its line. */
-  rows: { emails: string[]; line: number }[];
+  /** Each row, as far as it is shown before it is sent. */
+  rows: ListedRow[];
   repeated: RepeatedRow[];
 }
 
@@ -70,13 +79,19 @@ export async function readRows(
     if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
     else list.repeated.push({ row: row.row, line, sameAs });
     // Rows with problems are left out, but keep their numbers.
-    list.rows[row.row - 1] = { emails: row.envelope.signers.map(({ email }) => email), line };
+    list.rows[row.row - 1] = listedRow(row);
     await draft?.add(row);
   };
   // A list from another command may be empty, such as that of those who still have to sign.
   const options = { ...defaults, read, take, mayBeEmpty: file === '-' };
   const report = await terminal.waiting(`Checking ${source.name}`, () => checkFile(source, options));
   return { ...list, report };
+}
+
+function listedRow({ line, envelope }: BulkRow): ListedRow {
+  const signers = envelope.signers.map(({ email, name }) => ({ email, name }));
+  const askedFirst = addressesAskedFirst(envelope).length;
+  return { line, templateId: envelope.templateId, signers, askedFirst };
 }
 
 /** Returns a row that is sent whatever was sent before. Only its own ID, which no other run has, identifies it. */
@@ -90,6 +105,8 @@ function sentAgain(row: BulkRow, draft: RunDraft | undefined): BulkRow {
 export interface SentRows {
   known: KnownRows;
   look: Look;
+  /** What was read, as far as it concerns the people of the list. */
+  history: AccountHistory;
   /** The unfinished runs on this machine with rows of the list. The new run continues them. */
   unfinished: readonly RunState[];
 }
@@ -111,25 +128,26 @@ export async function findSentRows(
       request.allowMissing || canConfirm(request, context.terminal),
       signal,
     );
-    const { look, unfinished } = await lookForList(list, means, context);
+    const { look, history, unfinished } = await lookForList(list, means, context);
     const rows = [...look.found].map(([row, found]) => ({ row, line: list.rows[row - 1]?.line ?? 0, found }));
     const known = groupKnownRows(rows, list.repeated, request.mode);
     for (const row of known.other)
       report.problems.add({ line: row.line, column: 'request_id', text: differentContentMessage(row) });
-    return { known, look, unfinished };
+    return { known, look, history, unfinished };
   } catch (error) {
     // The problems of the file can be fixed without the service.
     if (report.problems.count === 0) throw error;
     const look: Look = { at: 0, found: new Map(), notBefore: 0 };
-    return { known: groupKnownRows([], list.repeated, request.mode), look, unfinished: [] };
+    const known = groupKnownRows([], list.repeated, request.mode);
+    return { known, look, history: new AccountHistory([]), unfinished: [] };
   }
 }
 
 async function lookForList(
-  { wanted }: ReadList,
+  { wanted, rows }: ReadList,
   means: RunMeans,
   context: Context,
-): Promise<Pick<SentRows, 'look' | 'unfinished'>> {
+): Promise<Omit<SentRows, 'known'>> {
   const client = await means.client();
   const { signal } = context.interrupt;
   const { ids: remembered, unfinished } = await readRememberedRows(runsDir(), client, wanted, signal);
@@ -139,13 +157,15 @@ async function lookForList(
     const number = wanted.numberOf(requestId);
     if (number !== undefined) remembered.set(number, [...(remembered.get(number) ?? []), ...envelopeIds]);
   }
+  const history = new AccountHistory(rows.flatMap(({ signers }) => signers));
+  const onRead = (envelope: Envelope) => history.add(envelope);
   const at = client.clock.now();
   const { found, missing } = await context.terminal.waiting('Looking for what was already sent', () =>
-    findRequests(client, wanted, { remembered, signal }),
+    findRequests(client, wanted, { remembered, signal, onRead }),
   );
   const unconfirmed = missing.map((id) => logged.listedAtById.get(id) ?? 0);
   const listedAt = Math.max(logged.listedAt, ...unconfirmed);
-  return { look: { at, found, notBefore: listedAt > at ? listedAt : 0 }, unfinished };
+  return { look: { at, found, notBefore: listedAt > at ? listedAt : 0 }, history, unfinished };
 }
 
 /** Returns true if the user sees a missing role as a warning and is asked before anything is sent. */
@@ -160,6 +180,8 @@ export interface NewRun {
   sent: SentRows;
   /** What it does before it is paused (`--first`) or finished. */
   work: PlannedWork;
+  /** The rows of this work. */
+  rows: readonly ListedRow[];
   /** The last row that it works on before it is paused. */
   last: number;
   /** The number of rows that are not done yet, also after the last one. */
@@ -171,17 +193,18 @@ export function planRun(list: ReadList, sent: SentRows, request: ListRequest): N
   const done = new Set([...existing, ...repeated, ...ended].map(({ row }) => row));
   const withDraft = new Set(drafts.map(({ row }) => row));
   const open = list.rows
-    .map(({ emails }, index) => ({ row: index + 1, emails }))
+    .map((listed, index) => ({ row: index + 1, listed }))
     .filter(({ row }) => !done.has(row));
   const chosen = open.slice(0, request.first);
   const tally = new WorkTally(request.mode);
-  for (const { row, emails } of chosen) tally.add(emails, withDraft.has(row));
+  for (const { row, listed } of chosen) tally.add(listed.signers, listed.askedFirst, withDraft.has(row));
   const next = open[chosen.length];
   return {
     request,
     list,
     sent,
-    work: tally.total(list.rows.flatMap(({ emails }) => emails)),
+    work: tally.total(list.rows.flatMap(({ signers }) => signers.map(({ email }) => email))),
+    rows: chosen.map(({ listed }) => listed),
     last: next === undefined ? list.report.rows : next.row - 1,
     left: open.length,
   };

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import type { Context } from '../../../session/context.ts';
 import { requireSameOrganization } from '../../remembered-rows.ts';
 import { type OpenRun, openRun } from '../../runs.ts';
@@ -19,6 +20,13 @@ export async function reopenRun(id: string, means: RunMeans, context: Context): 
     await useProfileOf(run.state, context.session);
     await requireSameOrganization(run.state, await means.client(), context.interrupt.signal);
     if (run.state.endedAt === undefined) return run;
+    const { continuedBy: by } = run.state;
+    if (by !== undefined)
+      throw new ServiceError('INVALID_STATE', `The list of ${id} was run again, which ended it.`, {
+        status: 400,
+        run: id,
+        hint: `To resume the run that continues it: \`${command('bulk', 'resume', by)}\`.`,
+      });
     throw new ServiceError('INVALID_STATE', `${id} was canceled, so it can't be resumed.`, {
       status: 400,
       run: id,

@@ -1,9 +1,12 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { selectedRun } from '../../../bulk/commands/selected-run.ts';
+import { ownEnvelopesOf, selectedRun } from '../../../bulk/commands/selected-run.ts';
 import { select } from '../../../catalog/commands/select-envelopes.ts';
+import { runOf } from '../../../catalog/markers.ts';
+import type { Selection } from '../../../catalog/selection.ts';
 import { type Ids, readIds } from '../../../cli/input/ids.ts';
-import { counted, listed } from '../../../kernel/duration.ts';
+import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeStatus } from '../../../kernel/vocabulary.ts';
 import type { Context } from '../../../session/context.ts';
 
@@ -20,33 +23,69 @@ export interface NamingFlags {
   all?: boolean | undefined;
 }
 
+/** How a selection is narrowed to what the action applies to. */
+interface Narrowing {
+  leaveOut: FindSkipReasons;
+  /** With `--all`, envelopes with one of these statuses. */
+  all?: readonly EnvelopeStatus[] | undefined;
+  /** Only what the run created or sent itself, not the other envelopes of its list. */
+  own?: boolean;
+}
+
 /** Returns why envelopes of a selection are left out, by ID. For example, `COMPLETED`. */
 export type FindSkipReasons = (envelopes: readonly Envelope[]) => ReadonlyMap<string, string>;
 
 /**
  * Reads the envelopes on which a command acts: IDs, `-` for IDs on stdin, those of a run, or, with `--all`, those with one of the
  * statuses. From a run, envelopes to which the action doesn't apply are left out. A notice shows how many, even if none is left.
+ * With `own`, another one shows how many belong to other runs or commands.
  * @throws UsageError unless exactly one of them is given.
  */
 export async function readNamedOrSelected(
   words: readonly string[],
   flags: NamingFlags,
-  { leaveOut, all }: { leaveOut: FindSkipReasons; all?: readonly EnvelopeStatus[] },
+  { leaveOut, all, own = false }: Narrowing,
   context: Context,
 ): Promise<Targets> {
   refuseMixed(words, flags, all !== undefined);
   const { terminal } = context;
   if (words.length > 0) return { ...(await readIds(words, 'envelope ID', terminal)), selected: undefined };
-  const selection =
-    flags.run === undefined ? { statuses: all } : { run: await selectedRun(flags.run, context) };
-  const { envelopes } = await select(selection, context);
-  const found = new Map<string, Envelope>();
-  for await (const one of envelopes) found.set(one.id, one);
+  const found = await findSelected(flags.run, { all, own }, context);
   const reasons = leaveOut([...found.values()]);
   if (found.size === 0) terminal.notice('There are no such envelopes. Nothing was done.');
   else if (reasons.size > 0) terminal.notice(leftOutText(found.size, reasons));
   const selected = new Map([...found].filter(([id]) => !reasons.has(id)));
   return { ids: [...selected.keys()], stream: true, fromStdin: false, selected };
+}
+
+async function findSelected(
+  run: string | undefined,
+  { all, own }: Pick<Narrowing, 'all' | 'own'>,
+  context: Context,
+): Promise<Map<string, Envelope>> {
+  if (run === undefined) return read({ statuses: all }, context);
+  if (!own) return read({ run: await selectedRun(run, context) }, context);
+  const { run: selected, isOwn } = await ownEnvelopesOf(run, context);
+  const found = await read({ run: selected }, context);
+  const others = [...found.values()].filter((one) => !isOwn(one));
+  if (others.length > 0) context.terminal.notice(othersText(selected.id, found.size, others));
+  return new Map([...found].filter(([, one]) => isOwn(one)));
+}
+
+async function read(selection: Selection, context: Context): Promise<Map<string, Envelope>> {
+  const { envelopes } = await select(selection, context);
+  const found = new Map<string, Envelope>();
+  for await (const one of envelopes) found.set(one.id, one);
+  return found;
+}
+
+/** Returns how many envelopes of a run's list it didn't create, and which run did if it is only one. */
+function othersText(run: string, all: number, others: readonly Envelope[]): string {
+  const runs = [...new Set(others.map(runOf))];
+  const [first] = runs;
+  const whose = runs.length === 1 && first !== undefined && first !== run ? first : 'other runs or commands';
+  const belong = others.length === 1 ? 'belongs' : 'belong';
+  return `${grouped(others.length)} of the ${counted(all, 'envelope')} of this list ${belong} to ${whose}, and ${others.length === 1 ? 'is' : 'are'} left alone. To see all of them: \`${command('bulk', 'status', run, '--all')}\`.`;
 }
 
 /** @throws UsageError unless envelopes are given in exactly one way: by ID, on stdin, by run, or with `--all`. */

@@ -1,12 +1,13 @@
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { peopleAt } from '../../../cli/input/confirm.ts';
+import { canAsk, peopleAt } from '../../../cli/input/confirm.ts';
 import { writeJson } from '../../../output/json.ts';
 import type { Context } from '../../../session/context.ts';
-import { createBody, newRequestId, plannedCreate } from '../../create.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
 import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { NewEnvelope } from './create-input.ts';
 import { accountText, renderDryRun } from './created-text.ts';
+import { lookBeforeSending } from './look-before-sending.ts';
 
 /**
  * Checks the signers and the guards, and asks about what was found. After the prompts, only the guards are left.
@@ -18,13 +19,29 @@ export async function confirmCreate(
   context: Context,
 ): Promise<void> {
   if (!isComposed) {
-    const found = await checkSigners(envelope, allowMissing, context);
+    const found = await findConcerns(envelope, { yes, allowMissing }, context);
     const people = peopleAt(envelope.signers.map(({ email }) => email));
     const question = envelope.send ? `Create it and email ${people} anyway` : 'Create it anyway';
     await confirmConcerns(found, { yes, question, otherwise: 'nothing was created' }, context);
   }
   const client = await context.session.client();
   await (await client.checkWrites([plannedCreate(envelope)])).confirm();
+}
+
+/** Checks the signers. Where the user can be asked before an envelope is sent, also looks at what is known about them. */
+async function findConcerns(
+  envelope: EnvelopeInput,
+  { yes, allowMissing }: { yes: boolean; allowMissing: boolean },
+  context: Context,
+): ReturnType<typeof checkSigners> {
+  const found = await checkSigners(envelope, allowMissing, context);
+  if (!envelope.send || yes || !canAsk(context.terminal)) return found;
+  const { notes, repeats } = await lookBeforeSending(envelope, context);
+  return {
+    ...found,
+    notes: [...found.notes, ...notes],
+    concerns: [...found.concerns, ...(repeats === undefined ? [] : [{ text: repeats }])],
+  };
 }
 
 /** Shows the envelope of a dry run on a terminal. After the prompts, which have shown it, and elsewhere, prints the request. */
@@ -35,7 +52,7 @@ export async function showRequest(
 ): Promise<void> {
   const { terminal } = context;
   const { yes, 'allow-missing-roles': allowMissing } = flags;
-  const found = isComposed ? undefined : await checkSigners(envelope, allowMissing, context);
+  const found = isComposed ? undefined : await findConcerns(envelope, { yes, allowMissing }, context);
   if (found !== undefined) await confirmConcerns(found, { yes, otherwise: '' }, context);
   if (found === undefined || terminal.json || !terminal.outIsTty) {
     const body = createBody(envelope, flags['request-id'] ?? newRequestId());

@@ -11,6 +11,7 @@ import type { EnvelopeInput } from '../../create.ts';
 import { lastSigners, numberTurns, readRecentEnvelopes, rolesIn } from '../../signer-suggestions.ts';
 import { accountText, renderComposition } from './created-text.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
+import { lookBeforeSending } from './look-before-sending.ts';
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
@@ -48,7 +49,13 @@ export async function promptForEnvelope(input: PromptInput, context: Context): P
   const subject = input.envelope.subject ?? (await askSubject());
   const envelope = { ...input.envelope, ...order, subject, templateId: template.id };
   const problems = findProblems(signers, { names: roles, inferred: sent.length === 0 });
-  return confirm(envelope, { template, warnings: problems.map(({ text }) => text) }, input, context);
+  const { notes, repeats } = await lookBeforeSending(envelope, context);
+  const warnings = [
+    ...problems.map(({ text }) => text),
+    ...notes,
+    ...(repeats === undefined ? [] : [repeats]),
+  ];
+  return confirm(envelope, { template, warnings }, input, context);
 }
 
 /** Numbers signers who sign one after the other as listed. */

@@ -1,0 +1,197 @@
+import { distance } from 'fastest-levenshtein';
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { timeOf } from '../kernel/clock.ts';
+import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
+import { isTypo } from '../kernel/text/nearest.ts';
+import { foldText } from '../kernel/text/words.ts';
+import { hasSigned, isInFlight } from '../kernel/vocabulary.ts';
+
+/*
+ * What an account already knows about the people who are about to be asked to sign. These are only hints: nothing is refused because
+ * of them.
+ */
+
+/** A request that is about to be sent. */
+export interface AskedRow {
+  /** Its line in the file; undefined for a single envelope. */
+  line?: number | undefined;
+  templateId: string;
+  signers: readonly AskedSigner[];
+}
+export interface AskedSigner {
+  email: string;
+  /** The address if there is no name. */
+  name: string;
+}
+
+/** How many people there are, and since when (ISO 8601): the earliest of their times that is known. */
+export interface PeopleSince {
+  people: number;
+  since: string | null;
+}
+
+/** Someone who has an open envelope of the same template at another address. */
+export interface MovedSigner {
+  line: number | null;
+  name: string;
+  email: string;
+  otherEmail: string;
+  envelopeId: string;
+}
+
+/** An address at a domain at which nobody has signed, although many have at a similar one. */
+export interface UnknownDomain {
+  line: number | null;
+  email: string;
+  similar: string;
+}
+
+export interface HistoryFindings {
+  /** Those who have signed the template. */
+  signed: PeopleSince;
+  /** Those who are asked to sign the template by an open envelope. */
+  open: PeopleSince;
+  moved: MovedSigner[];
+  domains: UnknownDomain[];
+}
+
+/** A signer of an earlier envelope. */
+interface Occurrence {
+  templateId: string;
+  envelopeId: string;
+  email: string;
+  state: 'signed' | 'open';
+  /** When it was signed or sent, in ms; NaN if unknown. */
+  at: number;
+}
+
+/** Who has signed more envelopes of a template than this signs for a company, as a manager or a landlord does. */
+const MAX_OWN_ENVELOPES = 3;
+/** At a common domain, at least this many people have signed. */
+const COMMON = 3;
+/** In shorter domains, two changed letters make another name. */
+const LONG_DOMAIN = 10;
+
+/** Collects what earlier envelopes show about the people of a list, and about the domains at which people sign. */
+export class AccountHistory {
+  readonly #byAddress = new Map<string, Occurrence[]>();
+  readonly #byName = new Map<string, Occurrence[]>();
+  /** The addresses that have signed at each domain, up to the number that makes it common. */
+  readonly #domains = new Map<string, Set<string>>();
+  readonly #seen = new Set<string>();
+
+  /** Only what concerns these people is kept. */
+  constructor(people: Iterable<AskedSigner>) {
+    for (const signer of people) {
+      this.#byAddress.set(comparableSigner(signer.email), []);
+      const name = nameKey(signer);
+      if (name !== undefined) this.#byName.set(name, []);
+    }
+  }
+
+  /** Adds an envelope. Of several states of the same one, the first counts. */
+  add({ id, templateId, status, sentAt, signers }: Envelope): void {
+    if (!signers?.length || this.#seen.has(id)) return;
+    this.#seen.add(id);
+    for (const { name, email, ...progress } of signers) {
+      const state = stateOf(progress, status);
+      if (state === undefined || !email) continue;
+      if (state === 'signed') this.#addDomain(comparableSigner(email));
+      const at = timeOf(state === 'signed' ? progress.signedAt : sentAt);
+      const person = { email, name: name ?? '' };
+      if (templateId) this.#addOccurrence(person, { templateId, envelopeId: id, email, state, at });
+    }
+  }
+
+  #addOccurrence(person: AskedSigner, one: Occurrence): void {
+    this.#byAddress.get(comparableSigner(person.email))?.push(one);
+    if (one.state === 'open') this.#byName.get(nameKey(person) ?? '')?.push(one);
+  }
+
+  /** Returns what is known about the people of these rows. */
+  findings(rows: readonly AskedRow[]): HistoryFindings {
+    const listed = rows.flatMap(({ line = null, templateId, signers }) =>
+      signers.map(({ email, name }) => ({ line, templateId, email, name })),
+    );
+    return {
+      ...this.#peopleKnown(listed),
+      moved: listed.flatMap(({ line, templateId, email, name }) => {
+        const other = this.#openElsewhere({ email, name }, templateId);
+        return other ? [{ line, name, email, otherEmail: other.email, envelopeId: other.envelopeId }] : [];
+      }),
+      domains: listed.flatMap(({ line, email }) => {
+        const similar = this.#similarDomain(domainOf(comparableSigner(email)));
+        return similar === undefined ? [] : [{ line, email, similar }];
+      }),
+    };
+  }
+
+  /** Returns how many have signed the template or have it open. Who signs many of them is expected to have signed others. */
+  #peopleKnown(
+    listed: readonly { templateId: string; email: string }[],
+  ): Pick<HistoryFindings, 'signed' | 'open'> {
+    const times = { signed: new Map<string, number>(), open: new Map<string, number>() };
+    const rows = new Map<string, number>();
+    for (const { email } of listed)
+      rows.set(comparableSigner(email), (rows.get(comparableSigner(email)) ?? 0) + 1);
+    for (const { email, templateId } of listed) {
+      const address = comparableSigner(email);
+      const before = (this.#byAddress.get(address) ?? []).filter((one) => one.templateId === templateId);
+      const isRoutine = (rows.get(address) ?? 0) > 1 || before.length > MAX_OWN_ENVELOPES;
+      for (const { state, at } of isRoutine ? [] : before) noteEarliest(times[state], address, at);
+    }
+    return { signed: peopleSince(times.signed), open: peopleSince(times.open) };
+  }
+
+  /** Returns where a person of this name has the template open. Addresses that are asked, too, belong to others of this name. */
+  #openElsewhere(signer: AskedSigner, templateId: string): Occurrence | undefined {
+    return this.#byName
+      .get(nameKey(signer) ?? '')
+      ?.find((one) => one.templateId === templateId && !this.#byAddress.has(comparableSigner(one.email)));
+  }
+
+  #addDomain(address: string): void {
+    const domain = domainOf(address);
+    const known = this.#domains.get(domain);
+    if (known === undefined) this.#domains.set(domain, new Set([address]));
+    else if (known.size < COMMON) known.add(address);
+  }
+
+  /** Returns the common domain that differs by a typo from this one, at which nobody has signed. */
+  #similarDomain(domain: string): string | undefined {
+    if (this.#domains.has(domain)) return undefined;
+    for (const [known, { size }] of this.#domains)
+      if (size >= COMMON && isSimilar(domain, known)) return known;
+    return undefined;
+  }
+}
+
+function stateOf(
+  signer: Pick<Signer, 'status' | 'signedAt'>,
+  status: string | null | undefined,
+): Occurrence['state'] | undefined {
+  if (hasSigned(signer) || status === 'COMPLETED') return 'signed';
+  return isInFlight(status) ? 'open' : undefined;
+}
+
+/** Returns the form in which names are compared; undefined for a signer without one. */
+function nameKey({ name, email }: AskedSigner): string | undefined {
+  const key = foldText(name).replaceAll(/\s+/g, ' ').trim();
+  return key === '' || key === foldText(email) || key.includes('@') ? undefined : key;
+}
+
+/** Returns true if one letter differs or two are swapped; in a long domain, also if any two differ. */
+function isSimilar(domain: string, known: string): boolean {
+  return isTypo(domain, known) || (domain.length >= LONG_DOMAIN && distance(domain, known) === 2);
+}
+
+function noteEarliest(times: Map<string, number>, address: string, at: number): void {
+  const known = times.get(address);
+  if (known === undefined || Number.isNaN(known) || at < known) times.set(address, at);
+}
+
+function peopleSince(times: ReadonlyMap<string, number>): PeopleSince {
+  const known = [...times.values()].filter((at) => !Number.isNaN(at));
+  const first = known.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  return { people: times.size, since: known.length === 0 ? null : new Date(first).toISOString() };
+}

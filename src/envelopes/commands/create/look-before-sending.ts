@@ -1,0 +1,36 @@
+import { AccountHistory } from '../../../catalog/account-history.ts';
+import { lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
+import { findRecentCreate } from '../../../once/recent-create.ts';
+import { relativeTime } from '../../../output/time.ts';
+import type { Context } from '../../../session/context.ts';
+import { createBody, type EnvelopeInput, newRequestId } from '../../create.ts';
+
+/** What the user should see before an envelope is sent. */
+export interface SecondLook {
+  /** What the account already knows about its signers. */
+  notes: string[];
+  /** The same was sent from this machine a short while ago. */
+  repeats: string | undefined;
+}
+
+/** Looks at an envelope that is about to be sent: in the local index and the log, and reads only an envelope that would be repeated. */
+export async function lookBeforeSending(envelope: EnvelopeInput, context: Context): Promise<SecondLook> {
+  const { session, interrupt } = context;
+  const client = await session.client();
+  const { templateId, signers } = envelope;
+  const findings = await lookTwice(new AccountHistory(signers), [{ templateId, signers }], client, context);
+  const notices = noticesOf(findings, { templates: [templateId], now: session.now() });
+  const body = createBody(envelope, newRequestId());
+  const recent = await findRecentCreate(client, body, await session.memory(), interrupt.signal);
+  return {
+    notes: notices.map(({ text, next }) => sentencesOf(text, next)),
+    repeats:
+      recent &&
+      `This machine sent the same request ${relativeTime(recent.at, session.clock.now())}: ${recent.envelope.id} (${recent.envelope.status ?? 'sent'}).`,
+  };
+}
+
+function sentencesOf(text: string, next: Notice['next']): string {
+  const sentence = /[?.]$/.test(text) ? text : `${text}.`;
+  return next === undefined ? sentence : `${sentence} ${next.why}: \`${next.command}\`.`;
+}
