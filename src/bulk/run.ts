@@ -8,6 +8,7 @@ import { WantedRequests } from '../once/wanted-requests.ts';
 import { rememberedOfRun } from './remembered-rows.ts';
 import { RunHost } from './run-host.ts';
 import { BulkSession, type RunOptions } from './run-session.ts';
+import type { RunState } from './run-state.ts';
 import type { OpenRun } from './runs.ts';
 import { wantedRow } from './wanted-row.ts';
 
@@ -29,7 +30,7 @@ export async function processRun(run: OpenRun, options: RunOptions, first?: Look
   options.signal.addEventListener('abort', onAbort, { once: true });
   const host = new RunHost(session);
   const startedAt = options.client.clock.now();
-  const notBefore = mayHaveOpenRequests(run) ? startedAt + MAX_LIST_LAG_MS : 0;
+  const notBefore = run.resumed && mayHaveOpenRequests(run.state) ? startedAt + MAX_LIST_LAG_MS : 0;
   if (run.resumed && !run.state.areBegunFinished) await run.note({ type: 'resumed', at: startedAt });
   let looks = 0;
   const look = async () => {
@@ -59,11 +60,11 @@ export async function processRun(run: OpenRun, options: RunOptions, first?: Look
 }
 
 /**
- * Returns true if an earlier process may have had requests under way: it was killed, lost a response, or ran on another machine or
+ * Returns true if an earlier process of a run may have had requests under way: it was killed, lost a response, or ran on another machine or
  * before a restart, of which this state may be an old copy.
  */
-function mayHaveOpenRequests({ resumed, state }: OpenRun): boolean {
-  return resumed && state.stoppedOn !== identifyMachine();
+export function mayHaveOpenRequests({ stoppedOn }: RunState): boolean {
+  return stoppedOn !== identifyMachine();
 }
 
 /** Records that no request is under way. If that fails, the next process waits a minute. */

@@ -46,7 +46,7 @@ describe('a file with problems', () => {
   });
 
   describe('of many kinds', () => {
-    // Every row lacks a template, and many have an invalid address. A duplicate is no problem: it is sent once.
+    // Every row lacks a template, and many have an invalid address. A duplicate is sent once.
     const rows = Array.from({ length: 300 }, (_, n) => (n % 3 === 0 ? `bad${n}` : `p${n}@example.com`));
     rows[8] = 'p7@example.com';
     rows[10] = 'ann@gmial.com';

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import { AccountHistory, type AskedRow } from '../../../catalog/account-history.ts';
+import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { addressesAskedFirst } from '../../../envelopes/create.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
@@ -23,6 +24,7 @@ import { readRememberedRows } from '../../remembered-rows.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
 import type { BulkRow, RowDefaults } from '../../rows/row.ts';
+import { mayHaveOpenRequests } from '../../run.ts';
 import type { RunState } from '../../run-state.ts';
 import { type OpenRun, type RunDraft, withStartLock } from '../../runs.ts';
 import { wantedRow } from '../../wanted-row.ts';
@@ -164,7 +166,8 @@ async function lookForList(
     findRequests(client, wanted, { remembered, signal, onRead }),
   );
   const unconfirmed = missing.map((id) => logged.listedAtById.get(id) ?? 0);
-  const listedAt = Math.max(logged.listedAt, ...unconfirmed);
+  const interrupted = unfinished.some(mayHaveOpenRequests) ? at + MAX_LIST_LAG_MS : 0;
+  const listedAt = Math.max(logged.listedAt, interrupted, ...unconfirmed);
   return { look: { at, found, notBefore: listedAt > at ? listedAt : 0 }, history, unfinished };
 }
 
