@@ -9,7 +9,7 @@ import { contentIdOf } from './identity.ts';
 /** How long ago the same content was sent to be asked about, in ms. */
 const RECENT_MS = 3_600_000;
 
-/** An envelope that was sent, and when (ISO 8601, by this machine's clock). */
+/** An envelope that was sent, and when (ISO 8601, by the local clock). */
 export interface RecentCreate {
   envelope: Envelope;
   at: string;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
 import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
 import { runStatusOf } from '../../src/bulk/run-list.ts';
+import { RunState } from '../../src/bulk/run-state.ts';
 import { filesOf, readRun } from '../../src/bulk/runs.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
@@ -394,4 +395,30 @@ describe('the rows of an earlier run', () => {
       await expect(remembered(2)).rejects.toThrow(/is damaged/);
     },
   );
+});
+
+it('a run owns what it created or sent, not what others created, and not the drafts that another run took over', () => {
+  const state = new RunState({
+    type: 'run',
+    id: 'run-1',
+    at: 0,
+    file: 'a.csv',
+    total: 5,
+    mode: 'two-step',
+    baseUrl: 'http://127.0.0.1',
+    profile: null,
+    source: { format: 'csv', encoding: 'utf-8' },
+  });
+  const error = { code: 'INVALID_STATE', message: '', status: null, details: null };
+  state.apply({ type: 'existing', row: 1, id: 'env_sent_by_others', status: 'SENT' });
+  state.apply({ type: 'failed', row: 2, id: 'env_declined_of_others', error });
+  state.apply({ type: 'reserved', row: 3, id: 'env_draft_of_others', taken: true });
+  state.apply({ type: 'done', row: 3, id: 'env_draft_of_others', status: 'SENT' });
+  state.apply({ type: 'reserved', row: 4, id: 'env_failed_to_send' });
+  state.apply({ type: 'failed', row: 4, id: 'env_failed_to_send', error });
+  state.apply({ type: 'reserved', row: 5, id: 'env_draft' });
+  const own = ['env_draft_of_others', 'env_failed_to_send'];
+  expect([...state.ownEnvelopes()]).toEqual([...own, 'env_draft']);
+  state.apply({ type: 'ended', at: 1, by: 'run-2' });
+  expect([...state.ownEnvelopes()]).toEqual(own);
 });

@@ -140,7 +140,7 @@ function unknownRunError(id: string): ServiceError {
 
 /**
  * Returns the named run. Without a name, or for `last`, returns the latest one of the account.
- * @throws UsageError if no run exists.
+ * @throws UsageError if the account has no runs.
  */
 export async function resolveRunId(id: string | undefined, { session }: Context): Promise<string> {
   if (id !== undefined && id !== LAST) return id;

@@ -68,7 +68,7 @@ function progressLines({ summary, state }: { summary: RunSummary; state: RunStat
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
   const { continuedBy } = summary;
   if (continuedBy !== null)
-    return [`${counts}. Its list was run again: ${command('bulk', 'status', continuedBy)}`];
+    return [`${counts}.`, `Its list was run again: ${command('bulk', 'status', continuedBy)}`];
   return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
 }
 

@@ -63,7 +63,8 @@ export function noticesOf(
 ): Notice[] {
   const [only, ...others] = templates;
   const what = only !== undefined && others.length === 0 ? only : 'their template';
-  const leavingOut = leaveOut === undefined ? undefined : { why: 'To leave them out', command: leaveOut };
+  const leavingOut =
+    leaveOut === undefined ? undefined : { why: 'To leave out who has signed', command: leaveOut };
   return [
     ...noticeOfPeople('Signed', signed, {
       textOf: (who) => `${who} signed ${what}`,
