@@ -109,16 +109,26 @@ async function refusals(ready) {
   return refused;
 }
 
-/** A long list, against a service that stores nothing. */
+/** A long list, against a service that stores only what its list shows of drafts. */
 async function memory(folder, many) {
-  let made = 0;
+  const made = [];
   const server = createServer((request, reply) => {
-    request.resume().on('end', () => {
-      const id = `env_${String(made++).padStart(20, '0')}`;
-      const status = request.url.endsWith('/send') ? 'SENT' : 'DRAFT';
-      reply.setHeader('content-type', 'application/json').end(JSON.stringify({ data: { id, status } }));
+    const pieces = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', () => {
+      const body = answer(new URL(request.url, 'http://service'), Buffer.concat(pieces).toString());
+      reply.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     });
   });
+  const answer = ({ pathname, searchParams }, body) => {
+    if (pathname.endsWith('/send')) return { data: { id: pathname.split('/').at(-2), status: 'SENT' } };
+    if (pathname.includes('/templates/')) return { data: { id: 'tmpl_nda' } };
+    if (body === '') return pageOf(made, Number(searchParams.get('page') ?? 1));
+    const { signers, metadata } = JSON.parse(body);
+    const id = `env_${String(made.length).padStart(20, '0')}`;
+    made.push({ id, status: 'DRAFT', createdAt: new Date().toISOString(), signers, metadata });
+    return { data: made.at(-1) };
+  };
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const ready = { baseUrl: `http://127.0.0.1:${server.address().port}/v1`, apiKey: 'sk_bench_0123456789' };
   try {
@@ -135,6 +145,14 @@ async function memory(folder, many) {
     server.closeAllConnections();
     server.close();
   }
+}
+
+/** Returns a page of 100, newest first. */
+function pageOf(made, page) {
+  const end = Math.max(0, made.length - (page - 1) * 100);
+  const data = made.slice(Math.max(0, end - 100), end).reverse();
+  const totalPages = Math.ceil(made.length / 100);
+  return { data, meta: { pagination: { page, pageSize: 100, total: made.length, totalPages } } };
 }
 
 if (process.argv[1] === import.meta.filename)

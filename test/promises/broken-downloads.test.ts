@@ -351,7 +351,7 @@ describe('the folder of a download', () => {
     const first = home.background(['documents', 'download', 'a.pdf', '--dir', dir], { env: bucket.env });
     await started;
     const second = home.start(['documents', 'download', 'b.pdf', '--dir', dir], { env: bucket.env });
-    await second.says(/Waiting until it has finished/);
+    await second.says(/Waiting for another esign process/);
     expect(asked).toEqual(['/b/a.pdf']);
     release();
     expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
