@@ -1,5 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
+import { isRecord } from '../kernel/json.ts';
+import { PackedMap } from '../kernel/packed-map.ts';
 import { addressesOf, hasSameSigners, type RequestSigner } from './identity.ts';
 import type { Wording } from './wording.ts';
 
@@ -20,37 +22,32 @@ export interface WantedRequest {
 
 /** The requests of a command by their numbers, to match envelopes with them. */
 export class WantedRequests {
-  readonly #requests = new Map<number, WantedRequest>();
+  readonly #requests = new PackedMap<WantedRequest>(isRequest);
   readonly #byId = new Map<string, number>();
-  /** The requests that are identified by their content, by content and addresses. */
-  readonly #byContent = new Map<string, number[]>();
+  /** The requests that are identified by their content, by content and addresses. Few have the same. */
+  readonly #byContent = new Map<string, number | number[]>();
   /** The contents in it, to see whether the signers of an envelope matter. */
   readonly #contents = new Set<string>();
   /** True if a request has an ID that the user gave, which counts however old its envelope is. */
   hasGivenIds = false;
+  readonly givenIds: string[] = [];
 
   add(number: number, request: WantedRequest): void {
     this.#requests.set(number, request);
     this.#byId.set(request.requestId.normalize('NFC'), number);
-    if (request.identity === 'given') this.hasGivenIds = true;
+    if (request.identity === 'given') {
+      this.hasGivenIds = true;
+      this.givenIds.push(request.requestId);
+    }
     if (request.identity !== 'content') return;
     const key = contentKey(request.content, request.signers);
     this.#contents.add(request.content);
     const others = this.#byContent.get(key);
-    if (others === undefined) this.#byContent.set(key, [number]);
-    else others.push(number);
-  }
-
-  get size(): number {
-    return this.#requests.size;
+    this.#byContent.set(key, others === undefined ? number : [others, number].flat());
   }
 
   get(number: number): WantedRequest | undefined {
     return this.#requests.get(number);
-  }
-
-  entries(): IterableIterator<[number, WantedRequest]> {
-    return this.#requests.entries();
   }
 
   /** Returns the number of the request with a request ID. */
@@ -67,7 +64,7 @@ export class WantedRequests {
   ofContent(envelope: Envelope): number[] {
     const content = contentIn(envelope);
     if (content === undefined || !this.#contents.has(content)) return [];
-    const numbers = this.#byContent.get(contentKey(content, envelope.signers ?? [])) ?? [];
+    const numbers = [this.#byContent.get(contentKey(content, envelope.signers ?? [])) ?? []].flat();
     return numbers.filter((number) => hasSameSigners(envelope.signers, this.get(number)?.signers ?? []));
   }
 
@@ -79,4 +76,9 @@ export class WantedRequests {
 
 function contentKey(content: string, signers: readonly { email?: string | null | undefined }[]): string {
   return `${content} ${addressesOf(signers)}`;
+}
+
+/** Returns true for a request that was read again. */
+function isRequest(value: unknown): value is WantedRequest {
+  return isRecord(value) && typeof value.requestId === 'string' && isRecord(value.wording);
 }

@@ -4,6 +4,8 @@ import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { addressesAskedFirst } from '../../../envelopes/create.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
+import { isList, isRecord } from '../../../kernel/json.ts';
+import { PackedMap } from '../../../kernel/packed-map.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { readLoggedCreates } from '../../../once/logged-creates.ts';
 import { findRequests } from '../../../once/look.ts';
@@ -62,7 +64,7 @@ export interface ReadList {
   report: FileReport;
   wanted: WantedRequests;
   /** Each row, as far as it is shown before it is sent. */
-  rows: ListedRow[];
+  rows: PackedMap<ListedRow>;
   repeated: RepeatedRow[];
 }
 
@@ -74,20 +76,27 @@ export async function readRows(
 ): Promise<ReadList> {
   preferLowMemory();
   const source = sourceOf(file);
-  const list = { wanted: new WantedRequests(), rows: [] as ReadList['rows'], repeated: [] as RepeatedRow[] };
+  const list: Omit<ReadList, 'report'> = {
+    wanted: new WantedRequests(),
+    rows: new PackedMap<ListedRow>(isListedRow),
+    repeated: [],
+  };
   const take = async (checked: BulkRow) => {
     const row = again ? sentAgain(checked, draft) : checked;
     const { line, sameAs } = row;
     if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
     else list.repeated.push({ row: row.row, line, sameAs });
-    // Rows with problems are left out, but keep their numbers.
-    list.rows[row.row - 1] = listedRow(row);
+    list.rows.set(row.row, listedRow(row));
     await draft?.add(row);
   };
   // A list from another command may be empty, such as that of those who still have to sign.
   const options = { ...defaults, read, take, mayBeEmpty: file === '-' };
   const report = await terminal.waiting(`Checking ${source.name}`, () => checkFile(source, options));
   return { ...list, report };
+}
+
+function isListedRow(value: unknown): value is ListedRow {
+  return isRecord(value) && typeof value.line === 'number' && isList(value.signers);
 }
 
 function listedRow({ line, envelope }: BulkRow): ListedRow {
@@ -131,7 +140,7 @@ export async function findSentRows(
       signal,
     );
     const { look, history, unfinished } = await lookForList(list, means, context);
-    const rows = [...look.found].map(([row, found]) => ({ row, line: list.rows[row - 1]?.line ?? 0, found }));
+    const rows = [...look.found].map(([row, found]) => ({ row, line: list.rows.get(row)?.line ?? 0, found }));
     const known = groupKnownRows(rows, list.repeated, request.mode);
     for (const row of known.other)
       report.problems.add({ line: row.line, column: 'request_id', text: differentContentMessage(row) });
@@ -145,6 +154,9 @@ export async function findSentRows(
   }
 }
 
+/** Longer lists are not compared with the account's history, which would take as much memory as sending them. */
+const MAX_SECOND_LOOK = 20_000;
+
 async function lookForList(
   { wanted, rows }: ReadList,
   means: RunMeans,
@@ -153,13 +165,14 @@ async function lookForList(
   const client = await means.client();
   const { signal } = context.interrupt;
   const { ids: remembered, unfinished } = await readRememberedRows(runsDir(), client, wanted, signal);
-  const given = [...wanted.entries()].flatMap(([, one]) => (one.identity === 'given' ? [one.requestId] : []));
-  const logged = await readLoggedCreates(client, await context.session.memory(), given, signal);
+  const memory = await context.session.memory();
+  const logged = await readLoggedCreates(client, memory, wanted.givenIds, signal);
   for (const [requestId, envelopeIds] of logged.envelopeIds) {
     const number = wanted.numberOf(requestId);
     if (number !== undefined) remembered.set(number, [...(remembered.get(number) ?? []), ...envelopeIds]);
   }
-  const history = new AccountHistory(rows.flatMap(({ signers }) => signers));
+  const people = rows.size > MAX_SECOND_LOOK ? [] : [...rows.entries()].flatMap(([, { signers }]) => signers);
+  const history = new AccountHistory(people);
   const onRead = (envelope: Envelope) => history.add(envelope);
   const at = client.clock.now();
   const { found, missing } = await context.terminal.waiting('Looking for what was already sent', () =>
@@ -195,21 +208,28 @@ export function planRun(list: ReadList, sent: SentRows, request: ListRequest): N
   const { existing, repeated, ended, drafts } = sent.known;
   const done = new Set([...existing, ...repeated, ...ended].map(({ row }) => row));
   const withDraft = new Set(drafts.map(({ row }) => row));
-  const open = list.rows
-    .map((listed, index) => ({ row: index + 1, listed }))
-    .filter(({ row }) => !done.has(row));
-  const chosen = open.slice(0, request.first);
   const tally = new WorkTally(request.mode);
-  for (const { row, listed } of chosen) tally.add(listed.signers, listed.askedFirst, withDraft.has(row));
-  const next = open[chosen.length];
+  const chosen: ListedRow[] = [];
+  const emails: string[] = [];
+  let left = 0;
+  let last = list.report.rows;
+  for (const [row, listed] of list.rows.entries()) {
+    for (const { email } of listed.signers) emails.push(email);
+    if (done.has(row)) continue;
+    left++;
+    if (left === (request.first ?? Number.POSITIVE_INFINITY) + 1) last = row - 1;
+    if (left > (request.first ?? left)) continue;
+    tally.add(listed.signers, listed.askedFirst, withDraft.has(row));
+    if (chosen.length < MAX_SECOND_LOOK) chosen.push(listed);
+  }
   return {
     request,
     list,
     sent,
-    work: tally.total(list.rows.flatMap(({ signers }) => signers.map(({ email }) => email))),
-    rows: chosen.map(({ listed }) => listed),
-    last: next === undefined ? list.report.rows : next.row - 1,
-    left: open.length,
+    work: tally.total(emails),
+    rows: chosen,
+    last,
+    left,
   };
 }
 
