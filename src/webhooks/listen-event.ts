@@ -5,7 +5,7 @@ import type { ForwardResult } from './forward/send.ts';
 import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';
 
-/** The number of deliveries by outcome. */
+/** The number of requests by outcome, including those that were refused unread. */
 export interface ListenSummary {
   received: number;
   verified: number;

@@ -2,32 +2,34 @@ import type { Clock } from '../kernel/clock.ts';
 import { grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { LimitedWarning } from './limited-warning.ts';
-import type { NotHttpReason } from './receive/not-http.ts';
+import type { SenderFault } from './receive/not-http.ts';
+import type { UnreadStatus } from './receive/receiver.ts';
+
+const UNREAD: Readonly<Record<UnreadStatus, string>> = {
+  405: 'the method is not POST',
+  413: 'the body is larger than 1 MiB',
+  503: 'too many large bodies are arriving at the same time',
+};
+
+type Kind = UnreadStatus | SenderFault | 404 | 500 | 'crowded' | 'unrecorded';
 
 /** Reports what a listener refuses, with the number: each kind at most once a minute, because anyone can cause it. */
 export class ListenerWarnings {
   readonly #path: string;
-  readonly #elsewhere: LimitedWarning;
-  readonly #unrecorded: LimitedWarning;
-  readonly #busy: LimitedWarning;
-  readonly #notStored: LimitedWarning;
-  readonly #crowded: LimitedWarning;
-  readonly #notHttp: LimitedWarning;
+  readonly #clock: Clock;
+  readonly #warn: (message: string) => void;
+  readonly #kinds = new Map<Kind, LimitedWarning>();
 
   /** @param path the path at which webhooks are received */
   constructor(path: string, clock: Clock, warn: (message: string) => void) {
     this.#path = path;
-    this.#elsewhere = new LimitedWarning(clock, warn);
-    this.#unrecorded = new LimitedWarning(clock, warn);
-    this.#busy = new LimitedWarning(clock, warn);
-    this.#notStored = new LimitedWarning(clock, warn);
-    this.#crowded = new LimitedWarning(clock, warn);
-    this.#notHttp = new LimitedWarning(clock, warn);
+    this.#clock = clock;
+    this.#warn = warn;
   }
 
   /** Reports a request to another path. */
   elsewhere(path: string): void {
-    this.#elsewhere.report((count) => {
+    this.#of(404).report((count) => {
       const what =
         count === 1 ? `A request to ${path} was` : `${grouped(count)} requests, such as to ${path}, were`;
       return `${what} refused with 404. Webhooks are received at ${this.#path}.`;
@@ -36,56 +38,57 @@ export class ListenerWarnings {
 
   /** Reports a refused or repeated delivery that isn't recorded. */
   unrecorded(what: 'refused' | 'repeated'): void {
-    this.#unrecorded.report(
+    this.#of('unrecorded').report(
       (count) =>
         `Too many deliveries were ${what} today; ${grouped(count)} more only counted. For the rest of the day (UTC), no others are recorded.`,
     );
   }
 
-  /** Reports a delivery that was refused before it was read. */
-  busy(): void {
-    this.#busy.report(
-      (count) =>
-        `${deliveriesText(count)} refused with 503, because too many large bodies are arriving at the same time.`,
+  /** Reports a request that was refused before its body was read to the end. */
+  unread(status: UnreadStatus): void {
+    this.#of(status).report(
+      (count) => `${counted(count, 'request')} refused with ${status}, because ${UNREAD[status]}.`,
     );
   }
 
   /** Reports a delivery that got a 500. */
   notStored(error: unknown): void {
-    this.#notStored.report(
+    this.#of(500).report(
       (count) =>
-        `${deliveriesText(count)} rejected with 500, so that the sender retries: ${messageOf(error)}`,
+        `${counted(count, 'delivery', 'deliveries')} rejected with 500, so that the sender retries: ${messageOf(error)}`,
     );
   }
 
   /** Reports a connection that was closed in favor of a newer one. */
   crowded(): void {
-    this.#crowded.report(
+    this.#of('crowded').report(
       (count) =>
-        `${connectionsText(count)} closed without a complete request, because too many were open at the same time.`,
+        `${counted(count, 'connection')} closed without a complete request, because too many were open at the same time.`,
     );
   }
 
-  /** Reports a connection that was closed because it sent no HTTP request. */
-  notHttp(reason: NotHttpReason): void {
-    const hint = reason === 'TLS' ? ' This port serves plain HTTP: use a URL that begins with http://.' : '';
-    this.#notHttp.report(
-      (count) => `${connectionsText(count)} closed because the sender used ${reason}.${hint}`,
+  /** Reports a connection that was closed because no request could be read. */
+  unreadable(fault: SenderFault): void {
+    const hint =
+      fault === 'used TLS' ? ' This port serves plain HTTP: use a URL that begins with http://.' : '';
+    this.#of(fault).report(
+      (count) => `${counted(count, 'connection')} closed because the sender ${fault}.${hint}`,
     );
   }
 
   /** Reports what wasn't reported yet. */
   end(): void {
-    for (const one of [this.#elsewhere, this.#unrecorded, this.#busy, this.#notStored]) one.end();
-    for (const one of [this.#crowded, this.#notHttp]) one.end();
+    for (const warning of this.#kinds.values()) warning.end();
+  }
+
+  #of(kind: Kind): LimitedWarning {
+    const warning = this.#kinds.get(kind) ?? new LimitedWarning(this.#clock, this.#warn);
+    this.#kinds.set(kind, warning);
+    return warning;
   }
 }
 
 /** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
-function deliveriesText(count: number): string {
-  return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
-}
-
-function connectionsText(count: number): string {
-  return count === 1 ? '1 connection was' : `${grouped(count)} connections were`;
+function counted(count: number, one: string, several = `${one}s`): string {
+  return count === 1 ? `1 ${one} was` : `${grouped(count)} ${several} were`;
 }

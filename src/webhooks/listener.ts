@@ -121,13 +121,22 @@ class Listener {
         seen,
         onDelivery: (delivery) => this.#take(delivery),
         onFailure: (error) => this.#warnings.notStored(error),
-        onElsewhere: (path) => this.#warnings.elsewhere(path),
-        onBusy: () => this.#refuseBusy(),
+        onElsewhere: (path) => {
+          this.#countUnread();
+          this.#warnings.elsewhere(path);
+        },
+        onUnread: (status) => {
+          this.#countUnread();
+          this.#warnings.unread(status);
+        },
+        onUnreadable: (fault) => {
+          this.#countUnread();
+          this.#warnings.unreadable(fault);
+        },
         onCrowded: () => {
           this.#health.closedConnection();
           this.#warnings.crowded();
         },
-        onNotHttp: (reason) => this.#warnings.notHttp(reason),
       });
       const { url } = receiver;
       this.#inspector?.listensAt(url);
@@ -218,11 +227,10 @@ class Listener {
     return false;
   }
 
-  /** Counts and reports a delivery that was refused before it was read. */
-  #refuseBusy(): void {
+  /** Counts a request that was refused before it was read to the end. */
+  #countUnread(): void {
     this.#count.received++;
     this.#count.refused++;
-    this.#warnings.busy();
   }
 
   /** Waits for open forwards and reports what is left. */

@@ -85,6 +85,20 @@ describe('the secret of an envelope', () => {
     expect(await listener.stderr).not.toContain(ownSecret);
   });
 
+  it('verifies no delivery without an envelope if other secrets are given', async () => {
+    const { id } = await create('http://127.0.0.1:9/');
+    const [stored = ''] = (await storedSecrets(home)).slice(-1);
+    const [listener, url] = await listen('--secret-file secret');
+    const [none, one] = [JSON.stringify({ event: 'envelope.sent', data: {} }), payload(String(id))];
+    const answers = [
+      await post(url, none, signed(none, stored)),
+      await post(url, none, signed(none, SECRET)),
+      await post(url, one, signed(one, stored)),
+    ];
+    expect(answers).toEqual([401, 200, 200]);
+    await listener.stop();
+  });
+
   it('is found again after the file could not be read for a moment', async () => {
     const { id } = await create('http://127.0.0.1:9/');
     const [secret = ''] = (await storedSecrets(home)).slice(-1);

@@ -33,9 +33,9 @@ export function startTestReceiver(
     verify: true,
     clock: systemClock,
     onElsewhere: () => undefined,
-    onBusy: () => undefined,
+    onUnread: () => undefined,
     onCrowded: () => undefined,
-    onNotHttp: () => undefined,
+    onUnreadable: () => undefined,
     ...on,
   });
 }

@@ -109,7 +109,7 @@ class Watch {
   async *#readEach(ids: readonly string[]): Events {
     const { client, signal } = { client: this.#client, signal: this.#options.signal };
     const read = async (id: string) => {
-      const found = client.envelopes.get(id, signal);
+      const found = client.envelopes.getListed(id, signal);
       return { id, found: await found.catch((error: unknown) => asMissing(error)) };
     };
     for await (const { id, found } of mapInOrder(ids, READ_CONCURRENCY, read)) {

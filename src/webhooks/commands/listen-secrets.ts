@@ -19,7 +19,8 @@ const STORED_ONLY =
 
 /**
  * Returns a function that returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
- * If the payload names no envelope, the latest stored ones. The notice says which secrets are accepted if none is given.
+ * If the payload names no envelope, only the given ones, because who knows the secret of one envelope could report on another; if none is
+ * given, the latest stored ones. The notice says which secrets are accepted if none is given.
  * @throws UsageError if a given secret is empty.
  */
 export async function findListenSecrets(
@@ -35,8 +36,9 @@ export async function findListenSecrets(
     const { all, unbound, byEnvelope } = await stored();
     const waiting = recentUnboundSecrets(unbound, context.session.clock.now());
     if (envelopeId !== null) return [...given, ...(byEnvelope.get(envelopeId) ?? waiting)];
+    if (given.length > 0) return [...given, ...waiting];
     const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
-    return [...given, ...waiting, ...latestBoundSecrets(all, tried)];
+    return [...waiting, ...latestBoundSecrets(all, tried)];
   };
   return { secretsFor, notice: given.length > 0 ? undefined : hasStored ? STORED_ONLY : NONE_STORED };
 }

@@ -1,29 +1,39 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { codeOf } from '../../kernel/errors.ts';
+import { ownValue } from '../../kernel/json.ts';
 
-/** Why the bytes on a connection are not an HTTP request. */
-export type NotHttpReason = 'TLS' | 'an unknown method' | 'something other than HTTP';
+/** What the sender did wrong if a connection had no request that could be read. */
+export type SenderFault =
+  | 'used TLS'
+  | 'used an unknown method'
+  | 'used something other than HTTP'
+  | 'sent headers that are too long'
+  | 'was too slow';
 
 /** The first byte of a TLS connection: a handshake record (RFC 8446, 5.1). */
 const TLS_HANDSHAKE = 0x16;
 
-/** The errors of HTTP requests that are too long, or end early. */
-const OTHER_ERRORS = new Set([
-  'HPE_HEADER_OVERFLOW',
-  'HPE_CHUNK_EXTENSIONS_OVERFLOW',
-  'HPE_INVALID_EOF_STATE',
-  'HPE_CLOSED_CONNECTION',
-]);
+const FAULTS: Readonly<Record<string, SenderFault>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'was too slow',
+  HPE_HEADER_OVERFLOW: 'sent headers that are too long',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'sent headers that are too long',
+};
 
-/** Returns why a parser refused the bytes on a connection; undefined if it was closed or too slow, or if its request was too long. */
-export function notHttpReason(error: Error & { rawPacket?: unknown }): NotHttpReason | undefined {
+/** The errors of connections that were closed early. */
+const CLOSED = new Set(['HPE_INVALID_EOF_STATE', 'HPE_CLOSED_CONNECTION']);
+
+/** Returns why no request could be read; undefined if the sender closed the connection, or never sent anything. */
+export function senderFault(error: Error & { rawPacket?: unknown }, socket: Duplex): SenderFault | undefined {
+  if (socket instanceof Socket && socket.bytesRead === 0) return undefined;
   const code = codeOf(error) ?? '';
-  if (!code.startsWith('HPE_') || OTHER_ERRORS.has(code)) return undefined;
+  const fault = ownValue(FAULTS, code);
+  if (fault !== undefined || !code.startsWith('HPE_') || CLOSED.has(code)) return fault;
   const { rawPacket } = error;
-  if (rawPacket instanceof Uint8Array && rawPacket[0] === TLS_HANDSHAKE) return 'TLS';
+  if (rawPacket instanceof Uint8Array && rawPacket[0] === TLS_HANDSHAKE) return 'used TLS';
   return code === 'HPE_INVALID_METHOD' && rawPacket instanceof Uint8Array && isRequestLine(rawPacket)
-    ? 'an unknown method'
-    : 'something other than HTTP';
+    ? 'used an unknown method'
+    : 'used something other than HTTP';
 }
 
 function isRequestLine(bytes: Uint8Array): boolean {

@@ -10,7 +10,7 @@ import { AcceptedDeliveries } from './accepted-deliveries.ts';
 import { limitConnections } from './connections.ts';
 import { type Delivery, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
-import { type NotHttpReason, notHttpReason, refuseConnection } from './not-http.ts';
+import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
@@ -36,13 +36,16 @@ export interface ReceiverOptions {
   onFailure: (error: unknown) => void;
   /** Called with the path of each request that was sent elsewhere. */
   onElsewhere: (path: string) => void;
-  /** Called for each request refused because the bodies of others take too much memory. */
-  onBusy: () => void;
+  /** Called for each request at the webhook path that was refused before its body was read to the end. */
+  onUnread: (status: UnreadStatus) => void;
   /** Called for each connection that was closed because there were too many. */
   onCrowded: () => void;
-  /** Called for each connection that was closed because it sent no HTTP request. */
-  onNotHttp: (reason: NotHttpReason) => void;
+  /** Called for each connection that was closed because of what it sent: no HTTP, or no complete request. */
+  onUnreadable: (fault: SenderFault) => void;
 }
+
+/** Another method; a body that is too large; too many large bodies at the same time. */
+export type UnreadStatus = 405 | 413 | 503;
 
 export interface Receiver {
   url: string;
@@ -66,8 +69,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   limitConnections(server, MAX_CONNECTIONS, options.onCrowded);
   server.on('clientError', (error, socket) => {
-    const reason = notHttpReason(error);
-    if (reason !== undefined) options.onNotHttp(reason);
+    const fault = senderFault(error, socket);
+    if (fault !== undefined) options.onUnreadable(fault);
     if (socket instanceof Socket) refuseConnection(socket, error);
     else socket.destroy();
   });
@@ -97,15 +100,18 @@ async function handle(
     options.onElsewhere(path.slice(0, MAX_PATH_LENGTH));
     return answer(response, 404);
   }
-  if (request.method !== 'POST') return answer(response, 405);
+  const refuse = (status: UnreadStatus) => {
+    options.onUnread(status);
+    answer(response, status);
+  };
+  if (request.method !== 'POST') return refuse(405);
   try {
     const status = await bodies.with(request, (raw) => acceptDelivery(raw, request, options, accepted));
     answer(response, status);
   } catch (error) {
-    if (error instanceof BodyLimitError) return answer(response, 413);
-    if (!(error instanceof BusyError)) throw error;
-    options.onBusy();
-    answer(response, 503);
+    if (error instanceof BodyLimitError) return refuse(413);
+    if (error instanceof BusyError) return refuse(503);
+    throw error;
   }
 }
 

@@ -14,22 +14,22 @@ const MIB = 1024 * 1024;
 let receiver: Receiver;
 let deliveries: Delivery[];
 let failures: unknown[];
-let busy: number;
-let notHttp: string[];
+let unread: number[];
+let faults: string[];
 /** Stores a delivery. */
 let store: () => Promise<void>;
 
 beforeEach(async () => {
-  [deliveries, failures, busy, store] = [[], [], 0, () => Promise.resolve()];
-  notHttp = [];
+  [deliveries, failures, unread, faults] = [[], [], [], []];
+  store = () => Promise.resolve();
   receiver = await startTestReceiver(SECRET, {
     onDelivery: async (delivery) => {
       await store();
       deliveries.push(delivery);
     },
     onFailure: (error) => failures.push(error),
-    onBusy: () => busy++,
-    onNotHttp: (reason) => notHttp.push(reason),
+    onUnread: (status) => unread.push(status),
+    onUnreadable: (fault) => faults.push(fault),
   });
 });
 afterEach(() => receiver.close());
@@ -55,7 +55,7 @@ it('refuses large bodies with 503 while many are arriving, and accepts small one
   const sockets = await Promise.all(Array.from({ length: 70 }, () => open(MIB)));
   const refused = await Promise.race(sockets.map((socket) => once(socket, 'data')));
   expect(String(refused)).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: \d/);
-  await eventually(() => expect(busy).toBeGreaterThan(0));
+  await eventually(() => expect(unread).toContain(503));
   const burst = await Promise.all(Array.from({ length: 200 }, (_, n) => deliver(payload(`env_${n}`))));
   expect(new Set(burst)).toEqual(new Set([200]));
   for (const socket of sockets) socket.destroy();
@@ -68,7 +68,7 @@ it('stops counting a body when its request is answered', async () => {
     const large = payload(`env_${n}`, 'envelope.sent', { filler: 'x'.repeat(MIB - 1_000) });
     expect(await deliver(large)).toBe(200);
   }
-  expect(busy).toBe(0);
+  expect(unread).toEqual([]);
 });
 
 it('responds with 500 to a delivery that could not be stored, and accepts it as new when it is sent again', async () => {
@@ -134,24 +134,29 @@ it('closes the connection of every refused request', async () => {
 });
 
 it.each([
-  ['TLS', Buffer.from('160301020001000001fc0303', 'hex')],
-  ['an unknown method', Buffer.from('FETCH /webhooks HTTP/1.1\r\nHost: a\r\n\r\n')],
-  ['something other than HTTP', Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')],
-  ['something other than HTTP', Buffer.from('POST /webhooks HTTP/1.1\r\nContent-Length: x\r\n\r\n')],
-  ['something other than HTTP', Buffer.from([0, 1, 2, 3])],
-])('reports a sender that uses %s, and closes its connection', async (reason, bytes) => {
+  ['used TLS', Buffer.from('160301020001000001fc0303', 'hex')],
+  ['used an unknown method', Buffer.from('FETCH /webhooks HTTP/1.1\r\nHost: a\r\n\r\n')],
+  ['used something other than HTTP', Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')],
+  ['used something other than HTTP', Buffer.from('POST /webhooks HTTP/1.1\r\nContent-Length: x\r\n\r\n')],
+  ['used something other than HTTP', Buffer.from([0, 1, 2, 3])],
+  [
+    'sent headers that are too long',
+    Buffer.from(`POST /webhooks HTTP/1.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
+  ],
+  ['was too slow', Buffer.from('POST /webhooks HTTP/1.1\r\nX-Slow: ')],
+])('reports a sender that %s, and closes its connection', async (fault, bytes) => {
   const socket = await connected();
   socket.write(bytes);
   socket.resume();
   await once(socket, 'close');
-  expect(notHttp).toEqual([reason]);
+  expect(faults).toEqual([fault]);
   expect(await deliver()).toBe(200);
 });
 
-it('does not report a connection that is closed or too slow', async () => {
+it('does not report a connection that the sender closes', async () => {
   (await connected()).destroy();
   const half = await open(100);
   half.destroy();
   expect(await deliver()).toBe(200);
-  expect(notHttp).toEqual([]);
+  expect(faults).toEqual([]);
 });
