@@ -48,6 +48,7 @@ it.each([
   ['name', 'Dee\u2028Lee', 'a line break'],
   ['role', 'Ten\nant', 'a line break'],
   ['subject', 'For \u001b[31myou', 'an invisible character (U+001B)'],
+  ['subject', 'For you\nBcc: eve@example.com', 'a line break'],
   ['message', 'bell\u0007', 'an invisible character (U+0007)'],
 ])('refuses control characters in a %s: %j', async (column, cell, what) => {
   const text = `email,${column}\nann@example.com,"${cell}"\n`;
@@ -95,4 +96,42 @@ it.each([
 it('accepts a number of days with zeros after the decimal point, as spreadsheets show it', async () => {
   const { rows } = await check('email,expires_in_days\nann@example.com,30.00\n');
   expect(rows[0]?.envelope.expiresInDays).toBe(30);
+});
+
+describe('half a character, as programs leave it that cut a text after a number of UTF-16 units', () => {
+  const half = '\ud83d';
+  const row = (more: Record<string, unknown>) =>
+    JSON.stringify({ signers: [{ email: 'ann@example.com', name: 'Ann' }], ...more });
+
+  it.each([
+    ['subject', { subject: `Lease ${half}` }],
+    ['message', { message: `${half}Dear Ann` }],
+    ['signers.0.name', { signers: [{ email: 'ann@example.com', name: `Ann ${half}` }] }],
+    ['signers.0.role', { signers: [{ email: 'ann@example.com', name: 'Ann', role: half }] }],
+  ])('is refused in %s', async (path, more) => {
+    const what = 'half a character, such as of an emoji that was cut';
+    expect(await problems(`${row(more)}\n`)).toEqual([`1 ${path}: it contains ${what}; remove it`]);
+  });
+
+  it('is not seen in a whole one', async () => {
+    expect(await problems(`${row({ subject: 'Lease \u{1f600}' })}\n`)).toEqual([]);
+  });
+});
+
+it.each(['', ' ', '\u00a0'])('refuses a blank subject for the whole list: %j', async (subject) => {
+  const { report } = await check('email,name\nann@example.com,Ann\n', 7, { subject });
+  expect(report.problems.groups().map(({ text }) => text)).toEqual([
+    '--subject: it is empty; fill it in or leave it out',
+  ]);
+});
+
+it.each([
+  ['composed and decomposed', 'm\u00fcller.example', 'mu\u0308ller.example'],
+  ['in Unicode and in ASCII', 'm\u00fcller.example', 'xn--mller-kva.example'],
+  ['in capitals', 'm\u00fcller.example', 'M\u00dcLLER.example'],
+])('refuses a signer twice in a row, whose domain is %s', async (_, one, other) => {
+  const text = `signer1_email,signer1_name,signer2_email,signer2_name\nann@${one},Ann,Ann@${other},Ann\n`;
+  expect(await problems(text)).toEqual([
+    `2 signer2_email: Ann@${other} is already a signer in this row; keep only one`,
+  ]);
 });

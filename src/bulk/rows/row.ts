@@ -2,8 +2,8 @@ import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isList, isRecord, ownValue } from '../../kernel/json.ts';
-import { lineProblem, textProblem } from '../../kernel/text/control-characters.ts';
-import { addressProblem } from '../../kernel/text/email-address.ts';
+import { lineProblem, subjectProblem, textProblem } from '../../kernel/text/control-characters.ts';
+import { addressProblem, comparableSigner } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { requestIdProblem } from '../../once/identity.ts';
@@ -87,7 +87,8 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
     for (const { written, name } of foreignPlaceholders(source, raw))
       warnings.push({ path, text: worded(`${written} is not a placeholder; write {${name}}`) });
     const filled = fillPlaceholders(source, raw, (what) => addProblem(path, worded(what)));
-    const problem = textProblem(filled);
+    const problem =
+      field === 'subject' ? (subjectProblem(source) ?? lineProblem(filled)) : textProblem(filled);
     if (problem !== undefined) addProblem(path, worded(`it ${problem}`));
     return filled;
   };
@@ -182,7 +183,7 @@ function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerI
   const signers = value.map((item, index) => {
     const path = `signers.${index}.`;
     const signer = readSigner(item, path, addProblem);
-    const key = `${signer.email.toLowerCase()} ${signer.role ?? ''}`;
+    const key = `${comparableSigner(signer.email)} ${signer.role ?? ''}`;
     if (signer.email !== '' && seen.has(key))
       addProblem(`${path}email`, `${signer.email} is already a signer in this row; keep only one`);
     seen.add(key);
