@@ -12,6 +12,7 @@ describe('placeholders of other products', () => {
   const rows = 'email,name,meta.flat\nann@example.com,Ann,7\nbob@example.com,Bob,8\n';
   it.each([
     ['{{name}}', 'name'],
+    ['{{{name}}}', 'name'],
     ['{{ Name }}', 'Name'],
     ['{{meta.flat}}', 'meta.flat'],
     [['$', '{flat}'].join(''), 'flat'],
@@ -25,10 +26,14 @@ describe('placeholders of other products', () => {
     expect(found).toEqual([`2 : --subject: ${written} is not a placeholder; write {${name}}`]);
   });
 
-  it.each(['{{deal}}', '{{{name}}}', '[Draft] 5% of {name}, 10% off', 'a << b, c >> d'])(
-    'are not suspected in %s',
-    async (subject) => expect(await warnings(rows, { subject })).toEqual([]),
-  );
+  it.each([
+    '{{deal}}',
+    '{{{deal}}}',
+    '{{{{name}}}}',
+    'Order #{flat}',
+    '[Draft] 5% of {name}, 10% off',
+    'a << b, c >> d',
+  ])('are not suspected in %s', async (subject) => expect(await warnings(rows, { subject })).toEqual([]));
 
   it('are found in the texts of rows', async () => {
     const found = await warnings('email,name,message\nann@example.com,Ann,Dear [name]\n');
@@ -65,6 +70,50 @@ it('refuses a control character that a placeholder puts into the subject', async
   const { report } = await check('email,meta.flat\nann@example.com,7\u0007\n', 7, { subject: 'Flat {flat}' });
   expect(report.problems.groups()).toMatchObject([
     { text: expect.stringContaining('--subject: it contains') as unknown },
+  ]);
+});
+
+it.each([
+  [
+    'cells',
+    'email,name\nann@example.com,“Lee, Ann”\n',
+    '2 : the row has 3 cells, but the header has 2; the quotes “ ”',
+  ],
+  [
+    'German cells',
+    'email,name\nann@example.com,„Lee, Ann“\n',
+    '2 : the row has 3 cells, but the header has 2; the quotes “ ”',
+  ],
+  [
+    'an address',
+    'email,name\n“ann@example.com”,Ann\n',
+    '2 email: "“ann@example.com”" contains the typographic quote “',
+  ],
+  [
+    'a domain',
+    'email,name\nann@example.com”,Ann\n',
+    '2 email: "ann@example.com”" contains the typographic quote ”',
+  ],
+  [
+    'an apostrophe',
+    'email,name\no’neil@example.com,O’Neil\n',
+    '2 email: "o’neil@example.com" contains the typographic quote ’',
+  ],
+])('names typographic quotes as the reason: %s', async (_, text, what) => {
+  expect(await problems(text)).toEqual([expect.stringContaining(what)]);
+});
+
+it.each(['\u001a', '\n\u001a', '\r\n\u001a'])('reads a file that ends as those of DOS: %j', async (end) => {
+  for (const piece of [1, 7, 1_000]) {
+    const { rows, report } = await check(`email,name\r\nann@example.com,Ann${end}`, piece);
+    expect([rows.length, rows[0]?.envelope.signers[0]?.name, report.problems.groups()]).toEqual([
+      1,
+      'Ann',
+      [],
+    ]);
+  }
+  expect(await problems(`email,name\nann@example.com,A\u001ann\n`)).toEqual([
+    expect.stringContaining('U+001A'),
   ]);
 });
 
