@@ -2,7 +2,12 @@ import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isList, isRecord, ownValue } from '../../kernel/json.ts';
-import { lineProblem, subjectProblem, textProblem } from '../../kernel/text/control-characters.ts';
+import {
+  lineProblem,
+  nameProblem,
+  subjectProblem,
+  textProblem,
+} from '../../kernel/text/control-characters.ts';
 import { addressProblem, comparableSigner } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
@@ -161,9 +166,10 @@ function readLine(
   value: Readonly<Record<string, unknown>>,
   field: string,
   addProblem: AddProblem,
+  problemOf = lineProblem,
 ): string | undefined {
   const text = readText(value, field, addProblem);
-  const problem = lineProblem(text ?? '');
+  const problem = problemOf(text ?? '');
   if (problem !== undefined) addProblem(field, `it ${problem}`);
   return text;
 }
@@ -210,7 +216,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
     inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3, and so on`);
   return {
     email: email ?? '',
-    name: readLine(record, 'name', inside) ?? email ?? '',
+    name: readLine(record, 'name', inside, nameProblem) ?? email ?? '',
     ...(role === undefined ? {} : { role }),
     ...(hasOrder && isWhole(order, 0) ? { order } : {}),
   };

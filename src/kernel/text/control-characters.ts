@@ -27,6 +27,16 @@ export function subjectProblem(text: string): string | undefined {
   return text.trim() === '' ? 'is empty; fill it in or leave it out' : lineProblem(text);
 }
 
+/** A text as the header of an email encodes it (RFC 2047), such as `=?UTF-8?Q?J=C3=BCrgen?=`. */
+const ENCODED_WORD = /=\?[\w-]+(?:\*[\w-]+)?\?[BQ]\?[^?\s]*\?=/i;
+
+/** Returns why a text can't be the name of a person, worded as part of a sentence. */
+export function nameProblem(text: string): string | undefined {
+  return ENCODED_WORD.test(text)
+    ? 'is encoded as in the header of an email; write it in plain letters'
+    : lineProblem(text);
+}
+
 /** Names a character that can't be seen. */
 export function describeInvisible(character: string): string {
   if (/\p{Cs}/u.test(character)) return 'half a character, such as of an emoji that was cut';
