@@ -1,5 +1,6 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { addressesAskedFirst } from '../envelopes/create.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
 import type { Mode } from './entries.ts';
 import { requestsFor } from './estimate.ts';
 import { readPlan } from './plan-run.ts';
@@ -22,7 +23,8 @@ export interface PlannedWork {
 /** Adds up the work of a run, row by row. */
 export class WorkTally {
   readonly #mode: Mode;
-  readonly #people = new Map<string, number>();
+  /** The address of each person as it is first written, and the number of emails. */
+  readonly #people = new Map<string, { address: string; emails: number }>();
   #rows = 0;
   #drafts = 0;
   #signers = 0;
@@ -39,18 +41,19 @@ export class WorkTally {
     this.#signers += signers.length;
     this.#now += askedFirst;
     for (const { email } of signers) {
-      const address = email.toLowerCase();
-      this.#people.set(address, (this.#people.get(address) ?? 0) + 1);
+      const person = this.#people.get(comparableSigner(email)) ?? { address: email, emails: 0 };
+      person.emails++;
+      this.#people.set(comparableSigner(email), person);
     }
   }
 
   /** Returns the work. `emails`: the addresses that the guards check, if these are not only those of this work. */
-  total(emails: readonly string[] = [...this.#people.keys()]): PlannedWork {
+  total(emails: readonly string[] = [...this.#people.values()].map(({ address }) => address)): PlannedWork {
     return {
       mode: this.#mode,
       rows: this.#rows,
       signers: this.#signers,
-      people: this.#people,
+      people: new Map([...this.#people.values()].map((person) => [person.address, person.emails])),
       emails: { now: this.#now, later: this.#signers - this.#now },
       requests: requestsFor(this.#rows - this.#drafts, this.#mode) + this.#drafts,
       write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },

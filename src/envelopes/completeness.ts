@@ -1,6 +1,6 @@
 import { listed } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
-import { domainOf } from '../kernel/text/email-address.ts';
+import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
 import { isTypo, nearest } from '../kernel/text/nearest.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { wordList } from '../kernel/text/word-list.ts';
@@ -119,7 +119,7 @@ function repeatedRoles(parties: readonly SignerWithRole[]): EnvelopeProblem[] {
 }
 
 function repeatedAddresses(parties: readonly SignerWithRole[]): EnvelopeProblem[] {
-  return [...groupSigners(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
+  return [...groupSigners(parties, ({ email }) => comparableSigner(email ?? ''))].map(([, several]) => ({
     weight: 'warning',
     text: `${several[0]?.email ?? ''} is listed ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
   }));

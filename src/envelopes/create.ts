@@ -3,6 +3,7 @@ import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { subjectProblem, textProblem } from '../kernel/text/control-characters.ts';
 import { CONTENT_KEY, LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
 import { contentOf } from '../once/identity.ts';
 import type { SignerInput } from './signer-mailbox.ts';
@@ -29,6 +30,7 @@ export function plannedCreate({ signers, send }: Pick<EnvelopeInput, 'signers' |
 
 /** Returns the request body for a new envelope, with its request ID and its content in the metadata. Source: Create envelope body. */
 export function createBody(input: EnvelopeInput, requestId: string): CreateEnvelopeBody {
+  refuseUnprintable(input);
   if (input.webhookSecret !== undefined && input.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
@@ -54,6 +56,16 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
     ...(signingOrder === undefined ? {} : { signingOrder }),
     ...(input.send ? { sendImmediately: true } : {}),
   };
+}
+
+/** @throws UsageError for a subject or a message that an email can't have. Names and roles are checked where they are read. */
+function refuseUnprintable({ subject, message }: EnvelopeInput): void {
+  const problems = [
+    ['subject', subject === undefined ? undefined : subjectProblem(subject)],
+    ['message', textProblem(message ?? '')],
+  ] as const;
+  for (const [what, problem] of problems)
+    if (problem !== undefined) throw new UsageError(`The ${what} ${problem}.`);
 }
 
 /** Orders would have no effect in an envelope that all sign at the same time, which is the service's default. */

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { comparableAddress } from '../kernel/text/email-address.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
 import { wordsForHint } from '../kernel/text/shell-words.ts';
 import { isPending } from '../kernel/vocabulary.ts';
 
@@ -17,13 +17,10 @@ export function signersNamed(envelope: Envelope, name: string): Signer[] {
 
 /** Returns the signers with this ID or address. */
 export function findSigners({ signers }: Envelope, name: string): Signer[] {
-  const address = comparable(name);
-  return (signers ?? []).filter(({ id, email }) => id === name || (email && comparable(email) === address));
-}
-
-/** Returns the form in which addresses are compared, also for what is not a valid one. */
-function comparable(address: string): string {
-  return comparableAddress(address) ?? address.toLowerCase();
+  const address = comparableSigner(name);
+  return (signers ?? []).filter(
+    ({ id, email }) => id === name || (email && comparableSigner(email) === address),
+  );
 }
 
 /** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */

@@ -1,6 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { lineProblem } from '../kernel/text/control-characters.ts';
+import { lineProblem, nameProblem } from '../kernel/text/control-characters.ts';
 import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
@@ -68,12 +68,11 @@ function parseMailbox(mailbox: string, whole: string): { name: string; email: st
   if (problem !== undefined) throw refused(whole, `"${email}" ${problem}`);
   if (name === written && /[<>]/.test(name))
     throw refused(whole, 'the name contains < or >; put the name in double quotes');
-  refuseControls('name', name, whole);
+  refuseProblem('name', nameProblem(name), whole);
   return { name, email };
 }
 
-function refuseControls(what: string, text: string, whole: string): void {
-  const problem = lineProblem(text);
+function refuseProblem(what: string, problem: string | undefined, whole: string): void {
   if (problem !== undefined) throw refused(whole, `the ${what} ${problem}`);
 }
 
@@ -84,7 +83,7 @@ function applyOption(signer: SignerInput, option: string, whole: string): void {
   const value = unquote(option.slice(equals + 1).trim());
   if (equals < 1) throw refused(whole, `the option "${option.trim()}" has no value`);
   if (value === '') throw refused(whole, `the option ${key} is empty`);
-  refuseControls(key, value, whole);
+  refuseProblem(key, lineProblem(value), whole);
   if (key === 'role') signer.role = value;
   else if (key === 'order') signer.order = parseOrder(value, whole);
   else throw refused(whole, `the option "${key}" is unknown; use role or order`);
@@ -112,9 +111,14 @@ function splitOutsideQuotes(text: string): string[] {
   return parts;
 }
 
+/** A text in single quotes, as Outlook writes names, or in those of word processors. */
+const OTHER_QUOTES = /^(?:'([^']+)'|[“„]([^“”„]+)[”“]|[‘‚]([^‘’‚]+)[’‘])$/su;
+
 function unquote(text: string): string {
   const inner = /^"(.*)"$/s.exec(text)?.[1];
-  return inner === undefined ? text : inner.replace(/\\(.)/gs, '$1').trim();
+  if (inner !== undefined) return inner.replace(/\\(.)/gs, '$1').trim();
+  const [, ...quoted] = OTHER_QUOTES.exec(text) ?? [];
+  return quoted.find(Boolean)?.trim() ?? text;
 }
 
 function refused(text: string, why: string, hint = EXAMPLE): UsageError {

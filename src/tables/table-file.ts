@@ -120,8 +120,12 @@ function refuseOtherKinds(start: Uint8Array, name: string): void {
 /** Single-byte encodings, in which text rarely looks like UTF-8 by chance. */
 const SINGLE_BYTE = /^(?:windows-|iso-8859-|koi8-|macintosh|x-mac-|ibm866)/;
 
+/** The character with which programs for DOS end a text file (Ctrl-Z). */
+const DOS_END = '\u001a';
+
 /**
- * Yields the text of a file as it is read, without its byte order mark and with uniform line breaks.
+ * Yields the text of a file as it is read, without its byte order mark and the end mark of DOS, and with uniform
+ * line breaks.
  * @throws UsageError if it is in another encoding. The message names the line and the likely encoding.
  */
 async function* textOf(
@@ -135,14 +139,18 @@ async function* textOf(
   const breaks = new LineBreaks();
   const facts = { name, encoding, options };
   let line = 1;
+  let held = '';
   for await (const chunk of bytes) {
     utf8?.add(chunk);
-    const text = breaks.add(await decode(decoder, chunk, { ...facts, line }));
+    const read = held + breaks.add(await decode(decoder, chunk, { ...facts, line }));
+    held = read.endsWith(DOS_END) ? DOS_END : '';
+    const text = read.slice(0, read.length - held.length);
     refuseNul(text, name, line);
     line += countOf(text, '\n');
     if (text !== '') yield text;
   }
-  const rest = breaks.add(await decode(decoder, undefined, { ...facts, line })) + breaks.end();
+  const end = breaks.add(await decode(decoder, undefined, { ...facts, line })) + breaks.end();
+  const rest = end === '' ? '' : held + end;
   if (utf8?.isUtf8())
     throw new UsageError(`${name} is UTF-8 text, not ${encoding}.`, {
       hint: options.hasFlags === false ? SAVE : OMIT,

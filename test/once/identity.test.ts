@@ -48,13 +48,28 @@ describe('the request ID of a request without one', () => {
   const bo = { email: 'bo@example.com', role: 'Landlord', order: 2 };
   const of = (...signers: Parameters<typeof requestIdByContent>[1]) => requestIdByContent('content', signers);
 
-  it.each([
+  it.each<[string, (typeof ada)[], string?]>([
     ['the sequence of the signers', [bo, ada]],
     ['the case of an address', [{ ...ada, email: 'Ada@Example.COM' }, bo]],
     ['the form of a domain', [{ ...ada, email: 'ada@EXAMPLE.com' }, bo]],
+    [
+      'the ASCII form of a domain',
+      [bo, { ...ada, email: 'ada@xn--mller-kva.example' }],
+      'ada@müller.example',
+    ],
+    [
+      'the Unicode form of a domain',
+      [bo, { ...ada, email: 'ada@mu\u0308ller.example' }],
+      'ada@müller.example',
+    ],
+    [
+      'the Unicode form of a name',
+      [bo, { ...ada, email: 'jose\u0301@example.com' }],
+      'jos\u00e9@example.com',
+    ],
     ['blanks in a role', [{ ...ada, role: ' Tenant ' }, bo]],
-  ])('is the same if only this differs: %s', (_, signers) => {
-    expect(of(...signers)).toBe(of(ada, bo));
+  ])('is the same if only this differs: %s', (_, signers, email = ada.email) => {
+    expect(of(...signers)).toBe(of({ ...ada, email }, bo));
   });
 
   it.each([

@@ -225,9 +225,12 @@ describe('a check before anything is created', () => {
     expect(await refusal([...create, '--metadata', 'esignRequestId=deal-1'])).toContain('reserved');
   });
 
-  it('accepts empty texts', async () => {
-    const shown = await home.object([...NDA, '--signer', ADA, '--subject', '', '--message', '', '--dry-run']);
-    expect(isRecord(shown.body) && [shown.body.subject, shown.body.message]).toEqual(['', '']);
+  it("accepts an empty message, but no subject that an email can't have", async () => {
+    const shown = await home.object([...NDA, '--signer', ADA, '--message', '', '--dry-run']);
+    expect(isRecord(shown.body) && shown.body.message).toBe('');
+    const subject = (text: string) => refusal([...NDA, '--signer', ADA, '--subject', text, '--dry-run']);
+    for (const blank of ['', ' ', '\u00a0']) expect(await subject(blank)).toContain('The subject is empty');
+    expect(await subject('Lease\nBcc: eve@example.com')).toContain('The subject contains a line break');
   });
 });
 

@@ -94,6 +94,24 @@ describe('prefixes of namespaces', () => {
   });
 });
 
+describe('parts in UTF-16, which Office Open XML allows', () => {
+  const styles = (encoding: string) =>
+    `<?xml version="1.0" encoding="${encoding}"?><styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="yyyy&quot; März&quot;"/></numFmts><cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>`;
+  const sheets = { A: '<sheetData><row><c s="0" t="inlineStr"><is><t>Łukasz</t></is></c></row></sheetData>' };
+  const little = (text: string) => Buffer.from(text, 'utf16le');
+
+  it.each([
+    ['little endian', little(`\ufeff${styles('UTF-16')}`)],
+    ['little endian without a byte order mark', little(styles('UTF-16LE'))],
+    ['big endian', little(`\ufeff${styles('UTF-16')}`).swap16()],
+    ['big endian without a byte order mark', little(styles('UTF-16BE')).swap16()],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${styles('UTF-8')}`)],
+  ])('are read: %s', async (_, part) => {
+    const bytes = xlsxOf({ sheets, extra: { 'xl/styles.xml': part } });
+    expect((await readSheet(bytes)).rows).toEqual([['Łukasz']]);
+  });
+});
+
 describe('line breaks in texts', () => {
   it.each([
     ['a\r\nb', 'a\nb'],

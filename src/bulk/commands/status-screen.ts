@@ -1,5 +1,6 @@
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
+import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -144,7 +145,7 @@ function waitingPeople(lines: readonly StatusLine[], now: number): Attention[] {
   const people = new Map<string, { first: StatusLine; since: number; envelopes: number }>();
   for (const one of lines) {
     if (one.state !== 'waiting' || one.envelopeStatus === 'DECLINED') continue;
-    const key = one.email?.toLowerCase() ?? one.envelopeId ?? '';
+    const key = one.email ? comparableSigner(one.email) : (one.envelopeId ?? '');
     const since = timeOf(one.waitingSince ?? '');
     const known = people.get(key) ?? { first: one, since, envelopes: 0 };
     known.envelopes++;

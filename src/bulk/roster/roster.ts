@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../catalog/markers.ts';
+import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { hasSigned, isInFlight, isVoid } from '../../kernel/vocabulary.ts';
 
 /** Whether a person has signed, considering all envelopes. */
@@ -109,7 +110,7 @@ function keyOf(email: string, templateId: string): string {
 }
 
 function addressOf(email: string | null | undefined): string {
-  return (email ?? '').trim().toLowerCase();
+  return comparableSigner(email ?? '');
 }
 
 function entryOf(signer: Signer, envelope: Kept): RosterEntry {

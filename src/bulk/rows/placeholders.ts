@@ -21,9 +21,9 @@ export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: s
   });
 }
 
-/** Placeholders as other products write them: {{name}}, ${name}, <<name>>, «name», [name], %name%, *|name|*. */
+/** Placeholders as other products write them: {{name}}, {{{name}}}, ${name}, <<name>>, «name», [name], %name%, *|name|*. */
 const OTHER_FORMS =
-  /\{\{([^{}]+)\}\}(?!\})|\$\{([^{}]+)\}|<<([^<>]+)>>|«([^«»]+)»|\[([^[\]]+)\]|%([^%]+)%|\*\|([^|*]+)\|\*/g;
+  /(?<!\{)\{\{\{([^{}]+)\}\}\}(?!\})|\{\{([^{}]+)\}\}(?!\})|\$\{([^{}]+)\}|<<([^<>]+)>>|«([^«»]+)»|\[([^[\]]+)\]|%([^%]+)%|\*\|([^|*]+)\|\*/g;
 
 /** Returns the texts that look like a placeholder of another product for one of the row's columns, each with its column. */
 export function foreignPlaceholders(text: string, row: RawRow): { written: string; name: string }[] {

@@ -2,8 +2,13 @@ import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isList, isRecord, ownValue } from '../../kernel/json.ts';
-import { lineProblem, textProblem } from '../../kernel/text/control-characters.ts';
-import { addressProblem } from '../../kernel/text/email-address.ts';
+import {
+  lineProblem,
+  nameProblem,
+  subjectProblem,
+  textProblem,
+} from '../../kernel/text/control-characters.ts';
+import { addressProblem, comparableSigner } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { requestIdProblem } from '../../once/identity.ts';
@@ -87,7 +92,8 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
     for (const { written, name } of foreignPlaceholders(source, raw))
       warnings.push({ path, text: worded(`${written} is not a placeholder; write {${name}}`) });
     const filled = fillPlaceholders(source, raw, (what) => addProblem(path, worded(what)));
-    const problem = textProblem(filled);
+    const problem =
+      field === 'subject' ? (subjectProblem(source) ?? lineProblem(filled)) : textProblem(filled);
     if (problem !== undefined) addProblem(path, worded(`it ${problem}`));
     return filled;
   };
@@ -160,9 +166,10 @@ function readLine(
   value: Readonly<Record<string, unknown>>,
   field: string,
   addProblem: AddProblem,
+  problemOf = lineProblem,
 ): string | undefined {
   const text = readText(value, field, addProblem);
-  const problem = lineProblem(text ?? '');
+  const problem = problemOf(text ?? '');
   if (problem !== undefined) addProblem(field, `it ${problem}`);
   return text;
 }
@@ -182,7 +189,7 @@ function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerI
   const signers = value.map((item, index) => {
     const path = `signers.${index}.`;
     const signer = readSigner(item, path, addProblem);
-    const key = `${signer.email.toLowerCase()} ${signer.role ?? ''}`;
+    const key = `${comparableSigner(signer.email)} ${signer.role ?? ''}`;
     if (signer.email !== '' && seen.has(key))
       addProblem(`${path}email`, `${signer.email} is already a signer in this row; keep only one`);
     seen.add(key);
@@ -209,7 +216,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
     inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3, and so on`);
   return {
     email: email ?? '',
-    name: readLine(record, 'name', inside) ?? email ?? '',
+    name: readLine(record, 'name', inside, nameProblem) ?? email ?? '',
     ...(role === undefined ? {} : { role }),
     ...(hasOrder && isWhole(order, 0) ? { order } : {}),
   };

@@ -1,4 +1,5 @@
 import { counted } from '../../kernel/duration.ts';
+import { TYPOGRAPHIC_QUOTE } from '../../kernel/text/email-address.ts';
 import { DELIMITERS } from '../../tables/csv-records.ts';
 import type { TableFinding, TableRecord } from '../../tables/record.ts';
 import { columnOf, type Header, missingAddress, readHeader, type SheetColumn } from './columns.ts';
@@ -54,11 +55,16 @@ function wrongCount(cells: readonly string[], columns: number, delimiter: string
   const counts = `the row has ${counted(cells.length, 'cell')}, but the header has ${columns}`;
   const sign = DELIMITER_NAMES[delimiter ?? ''] ?? `"${delimiter ?? ''}"`;
   if (isOneCell(cells) && cells[0]?.includes('@')) return ALL_IN_ONE_CELL;
+  if (cells.some((cell) => TYPOGRAPHIC_START.test(cell)))
+    return `${counts}; the quotes “ ” don't hold a cell together, use straight ones ("")`;
   if (delimiter === undefined) return `${counts}; name the column, or delete its cells`;
   return cells.length > columns
     ? `${counts}; put quotes around a cell that contains a ${sign}`
     : `${counts}; add the missing ones, even if they are empty`;
 }
+
+/** A quote as word processors write it, at the beginning of a cell. */
+const TYPOGRAPHIC_START = new RegExp(`^\\s*${TYPOGRAPHIC_QUOTE.source}`, 'u');
 
 const ALL_IN_ONE_CELL =
   'the whole line is one cell; remove the quotes around the line, or split the column in your spreadsheet program';

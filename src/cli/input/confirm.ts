@@ -1,5 +1,6 @@
 import { countedPeople } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { accountInWords } from '../../profiles/account-in-words.ts';
 import type { Context } from '../../session/context.ts';
 import type { CommandTerminal } from '../terminal.ts';
@@ -31,7 +32,7 @@ export async function questionAbout(what: string, { session }: Pick<Context, 'se
 
 /** Returns how many people have these addresses: `5 people`. */
 export function peopleAt(addresses: Iterable<string | null | undefined>): string {
-  return countedPeople(new Set([...addresses].map((one) => one?.trim().toLowerCase())).size);
+  return countedPeople(new Set([...addresses].map((one) => one && comparableSigner(one))).size);
 }
 
 /**

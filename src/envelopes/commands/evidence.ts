@@ -30,7 +30,7 @@ import { jsonText, writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Context } from '../../session/context.ts';
 import { addKnownSecrets } from '../../session/known-secrets.ts';
-import { findingOn } from '../evidence/findings.ts';
+import { findingOn, type SealedDocument, sharedSealOf } from '../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../evidence/folder.ts';
 import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../evidence/sources.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './evidence-page.ts';
@@ -173,10 +173,24 @@ async function writeFolder(
 
 /** Adds what a seal doesn't prove, if the seal itself has no problem. */
 function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
+  const sealed = sealedDocuments(files);
   return files.map((file) => {
     if (file.error !== undefined || file.problem !== null) return file;
-    return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }, envelope) };
+    return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }, sealed, envelope) };
   });
+}
+
+function sealedDocuments(files: readonly CheckedFile[]): SealedDocument[] {
+  return files.map(({ result: { what }, seal }) => ({ what, seal }));
+}
+
+/** Names the certificate of the seals if nothing on this machine confirms it. */
+function noteUnknownSealer(files: readonly CheckedFile[], terminal: CommandTerminal): void {
+  const seal = sharedSealOf(sealedDocuments(files));
+  if (seal?.trust !== 'unknown') return;
+  terminal.notice(
+    `The seals are by ${seal.subject ?? 'someone'} (certificate ${seal.fingerprint}), which nothing on this machine confirms. Compare it with the service's.`,
+  );
 }
 
 /** Returns the facts about a document, without anything that depends on the run. */
@@ -239,6 +253,7 @@ async function report(
     const limit = file.problem === null ? noticeOn(file) : undefined;
     if (limit !== undefined) terminal.notice(`${file.result.path}: ${limit}`);
   }
+  noteUnknownSealer(had, terminal);
 }
 
 /** @throws the problems of the documents. */

@@ -43,19 +43,13 @@ export async function lockFile(
 ): Promise<() => Promise<void>> {
   const { waitMs = 0, signal, clock = systemClock } = options;
   const path = join(await realpath(dirname(file)), basename(file));
-  const ownFile = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(ownFile, identifyProcess(), { mode: 0o600 });
-    let waited = 0;
-    while (!(await createLock(ownFile, path))) {
-      const owner = await readOwner(path);
-      if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
-      if (waited >= waitMs) throw heldBy(nameOf(owner, path));
-      await clock.sleep(POLL_MS, signal);
-      waited += POLL_MS;
-    }
-  } finally {
-    await rm(ownFile, { force: true }).catch(() => undefined);
+  let waited = 0;
+  while (!(await createLock(path))) {
+    const owner = await readOwner(path);
+    if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
+    if (waited >= waitMs) throw heldBy(nameOf(owner, path));
+    await clock.sleep(POLL_MS, signal);
+    waited += POLL_MS;
   }
   return async () => {
     await retryWhileInUse(() => unlink(path)).catch(() => undefined);
@@ -79,9 +73,15 @@ export async function isLocked(file: string): Promise<boolean> {
   return owner !== undefined && isAlive(owner);
 }
 
-/** Creates the lock. Returns false if it exists. */
-async function createLock(ownFile: string, path: string): Promise<boolean> {
+/**
+ * Creates the lock, with its owner from the start. Returns false if it exists. There is no other file while it waits, because a process
+ * that is killed would leave it behind.
+ */
+async function createLock(path: string): Promise<boolean> {
+  if ((await readOwner(path)) !== undefined) return false;
+  const ownFile = `${path}.${randomUUID()}`;
   try {
+    await writeFile(ownFile, identifyProcess(), { mode: 0o600 });
     await link(ownFile, path).catch((error: unknown) => {
       if (!WITHOUT_LINKS.includes(codeOf(error) ?? '')) throw error;
       return copyFile(ownFile, path, constants.COPYFILE_EXCL);
@@ -90,6 +90,8 @@ async function createLock(ownFile: string, path: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(ownFile, { force: true }).catch(() => undefined);
   }
 }
 

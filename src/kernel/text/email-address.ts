@@ -3,19 +3,22 @@ import { describeInvisible } from './control-characters.ts';
 
 /**
  * Checks email addresses at least as strictly as the service. Otherwise, the service could refuse one after other envelopes of a
- * list have been sent. An address needs one @ and a domain with a dot, and no spaces, brackets, or invisible characters.
+ * list have been sent. An address needs one @ and a domain with a dot, and no spaces, brackets, typographic
+ * quotes, or invisible characters.
  */
-const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
+const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}\\p{Pi}\\p{Pf}\u201a\u201e.]+';
 /**
  * The only ASCII characters in a domain are letters, digits, hyphens, and underscores. `a.com/b.org` and `%61.com` have the ASCII
  * form `a.com`, so a guard would otherwise take them for that domain.
  */
-const LABEL = '(?!-)[^\\s\\p{Cc}\\p{Cf}\\0-,./:-@[-^`{-\\x7f]+(?<!-)';
+const LABEL = '(?!-)[^\\s\\p{Cc}\\p{Cf}\\p{Pi}\\p{Pf}\u201a\u201e\\0-,./:-@[-^`{-\\x7f]+(?<!-)';
 const ADDRESS = new RegExp(`^${ATOM}(\\.${ATOM})*@(?<domain>${LABEL}(\\.${LABEL})+)$`, 'u');
 /** Limits in bytes (RFC 5321, section 4.5.3.1, and RFC 1035, section 2.3.4). */
 const MAX_LENGTH = { address: 254, local: 64, label: 63 };
 /** The last label is not a number, as that of an IP address is, and contains no underscore. */
 const LAST_LABEL = /^(?!\d+$)[^_]+$/;
+/** Quotes that word processors put in place of straight ones, also around an address, such as “ and ’. */
+export const TYPOGRAPHIC_QUOTE = /[\p{Pi}\p{Pf}\u201a\u201e]/u;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;
 
 export function isEmailAddress(text: string): boolean {
@@ -62,6 +65,9 @@ export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
   const hidden = INVISIBLE.exec(text)?.[0];
   if (hidden !== undefined) return `contains ${describeInvisible(hidden)}; type the address again`;
+  const quote = TYPOGRAPHIC_QUOTE.exec(text)?.[0];
+  if (quote !== undefined)
+    return `contains the typographic quote ${quote}; remove it, or write a straight one`;
   if (/^[^@]+@[^@.]+$/.test(text)) return 'is not an email address: its domain has no dot';
   return 'is not an email address';
 }

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { GuardError } from '../../kernel/errors.ts';
-import { comparableAddress } from '../../kernel/text/email-address.ts';
+import { comparableAddress, comparableSigner } from '../../kernel/text/email-address.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/vocabulary.ts';
 import { matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
@@ -33,7 +33,8 @@ function remindedEmails(signers: readonly Signer[], named: string | undefined): 
   const found = signers.filter(({ id }) => named !== undefined && id === named);
   if (found.length > 0) return found;
   // The API document knows only IDs. A service may ignore anything else, or find a signer by it.
-  const isNamed = ({ email }: Signer) => named !== undefined && email?.toLowerCase() === named.toLowerCase();
+  const isNamed = ({ email }: Signer) =>
+    named !== undefined && comparableSigner(email ?? '') === comparableSigner(named);
   return signers.filter((signer) => isPending(signer) || isNamed(signer));
 }
 

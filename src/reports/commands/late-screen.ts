@@ -1,4 +1,5 @@
 import { counted, DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
+import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { indented, renderTable, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -52,7 +53,7 @@ function linesOf(late: readonly LateSigner[]): Line[] {
 
 /** Returns the address, or for a signer without one the ID, which differs in each envelope. */
 function personOf({ envelopeId, signer }: LateSigner): string {
-  return signer.email?.toLowerCase() || signer.id || envelopeId;
+  return comparableSigner(signer.email ?? '') || signer.id || envelopeId;
 }
 
 function columns(now: number): TableColumn<Line>[] {

@@ -1,4 +1,5 @@
 import sax from 'sax';
+import { byteOrderMarkOf, type Decoder, startsWith } from '../encodings.ts';
 import { LineBreaks } from '../line-breaks.ts';
 
 /** Returns the value of an attribute without a namespace. With a namespace, it is the one whose last word is given. */
@@ -23,17 +24,24 @@ export async function* readXml(
   handler: XmlHandler,
 ): AsyncGenerator<void, void, undefined> {
   const parser = parserFor(handler);
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let decoder: Decoder | undefined;
   const breaks = new LineBreaks();
-  let isEmpty = true;
   for await (const chunk of bytes) {
-    isEmpty = false;
+    decoder ??= new TextDecoder(encodingOf(chunk), { fatal: true });
     parser.write(breaks.add(decoder.decode(chunk, { stream: true })));
     yield;
   }
-  if (isEmpty) return;
+  if (decoder === undefined) return;
   parser.write(breaks.add(decoder.decode()) + breaks.end()).close();
   yield;
+}
+
+/** Returns the encoding of a part, which is UTF-8 or UTF-16 (ECMA-376, part 2, section 6.5.3), by its first bytes. */
+function encodingOf(start: Uint8Array): string {
+  const LESS_THAN = 0x3c;
+  if (startsWith(start, [LESS_THAN, 0])) return 'utf-16le';
+  if (startsWith(start, [0, LESS_THAN])) return 'utf-16be';
+  return byteOrderMarkOf(start)?.encoding ?? 'utf-8';
 }
 
 export async function parseXml(bytes: AsyncIterable<Uint8Array>, handler: XmlHandler): Promise<void> {

@@ -21,7 +21,10 @@ const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   ...more,
 });
 
-const codeOf = (what: string, judged: JudgedSeal | null) => findingOn({ what, seal: judged }, envelope)?.code;
+const codeOf = (what: string, judged: JudgedSeal | null) => {
+  const document = { what, seal: judged };
+  return findingOn(document, [document], envelope)?.code;
+};
 
 it('finds no problem in a document with a known seal from the time of completion', () => {
   for (const what of ['signed', 'certificate']) expect(codeOf(what, seal())).toBeUndefined();
@@ -33,7 +36,9 @@ it('finds no problem in a document with a known seal from the time of completion
   ] as const)
     expect(codeOf('signed', seal(more))).toBeUndefined();
   const open = { ...envelope, completedAt: null };
-  expect(findingOn({ what: 'signed', seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }, open)).toBe(null);
+  expect(findingOn({ what: 'signed', seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }, [], open)).toBe(
+    null,
+  );
 });
 
 it.each<[string, JudgedSeal | null, string]>([
@@ -44,4 +49,19 @@ it.each<[string, JudgedSeal | null, string]>([
   ['by an unknown sealer', seal({ trust: 'unknown' }), 'SEAL_UNKNOWN'],
 ])('finds a problem in a signed document %s', (_, judged, code) => {
   expect(codeOf('signed', judged)).toBe(code);
+});
+
+it('accepts an unknown sealer if both documents have the same one, as without a profile', () => {
+  const sealed = (what: string, more: Partial<JudgedSeal> = {}) => ({
+    what,
+    seal: seal({ trust: 'unknown', ...more }),
+  });
+  const codes = (...documents: ReturnType<typeof sealed>[]) =>
+    documents.map((one) => findingOn(one, documents, envelope)?.code);
+  expect(codes(sealed('signed'), sealed('certificate'))).toEqual([undefined, undefined]);
+  expect(codes(sealed('signed'), sealed('certificate', { fingerprint: 'cd'.repeat(32) }))).toEqual([
+    'SEAL_UNKNOWN',
+    'SEAL_UNKNOWN',
+  ]);
+  expect(codes(sealed('signed'), sealed('document'))).toEqual(['SEAL_UNKNOWN', undefined]);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { isLocked, lockFile } from '../../../src/kernel/files/lock.ts';
 
 let folder: string;
@@ -38,6 +39,18 @@ describe('a lock', () => {
   it('has one owner at a time, and leaves nothing behind', async () => {
     expect(await compete(10, 5)).toMatchObject({ most: 1, turns: 50 });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('has no other file while a task waits, which a kill would leave behind', async () => {
+    const release = await lockFile(lock, taken);
+    const seen: string[][] = [];
+    const sleep = async () => {
+      seen.push(await readdir(folder));
+      await release();
+    };
+    const second = await lockFile(lock, taken, { waitMs: 60_000, clock: { ...systemClock, sleep } });
+    await second();
+    expect(seen).toEqual([['lock']]);
   });
 
   it('goes to one of many waiting tasks when its owner is killed', async () => {

@@ -36,6 +36,8 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     ...(await envelopeOf(flags, context)),
     signers: asks && !hasSigners ? [] : await readSigners(flags, terminal),
   };
+  // Refuses conflicting flags, and texts that can't be sent, before the first question.
+  createBody({ ...envelope, templateId: '' }, newRequestId());
   if (templateId !== undefined && !asks) {
     const add = (id: string) => (flags['request-id'] ? [] : ['--request-id', id]);
     const command = (id: string) => rebuildCommand(session.words, { add: add(id) });
@@ -44,8 +46,6 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
   // Without permission to write, prompts would be pointless.
   if (!flags['dry-run'])
     await (await session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
-  // Refuses conflicting flags before the first prompt.
-  createBody({ ...envelope, templateId: '' }, newRequestId());
   const [{ promptForEnvelope }, { equivalentCommand }] = await Promise.all([
     import('./prompt-for-envelope.ts'),
     import('./created-text.ts'),
