@@ -191,7 +191,8 @@ describe('a spreadsheet', () => {
     });
     await service.server.close();
     expect(code).toBe(10);
-    expect(linesOf((await home.run`bulk export`).stdout)).toEqual([
+    const exported = await home.run(['bulk', 'export'], { env: service.env });
+    expect(linesOf(exported.stdout)).toEqual([
       'row,line,request_id,envelope_id,status,error',
       `1,2,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
       "2,3,'-2+3,,,'+CMD: no",
