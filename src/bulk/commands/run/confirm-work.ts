@@ -10,6 +10,7 @@ import { counted, countedPeople, durationInWords, grouped } from '../../../kerne
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
+import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import { accountInWords } from '../../../profiles/account-in-words.ts';
 import type { Context } from '../../../session/context.ts';
@@ -173,7 +174,7 @@ async function newRunText(
     timeInWords(work, client, context),
     ...(await accountLine(context)),
   ];
-  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices)}`;
+  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices, context.terminal)}`;
 }
 
 /** Returns what the account already knows about the people of the rows. */
@@ -185,10 +186,12 @@ function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings
   return noticesOf(findings, { templates, leaveOut: canLeaveOut ? leaveOut : undefined, now });
 }
 
-/** Returns the commands of notices. None is wrapped, so that it can be copied. */
-function commandsOf(notices: readonly Notice[]): string {
+/** Returns the commands of notices, each below what it is for. */
+function commandsOf(notices: readonly Notice[], terminal: Terminal): string {
   return notices
-    .flatMap(({ next }) => (next ? [`  ${safeLine(next.why)}:\n    ${safeLine(next.command)}\n`] : []))
+    .flatMap(({ next }) =>
+      next ? [`  ${safeLine(next.why)}:\n${renderNextSteps([['', safeLine(next.command)]], terminal)}`] : [],
+    )
     .join('');
 }
 
