@@ -64,9 +64,9 @@ export function findProblems(parties: readonly SignerWithRole[], roles: KnownRol
         roles.inferred
           ? {
               weight: 'warning',
-              text: `Nobody signs as ${role}, but earlier envelopes from this template had a signer with this role.`,
+              text: `No signer has the role ${role}, but earlier envelopes from this template had a signer with this role.`,
             }
-          : { weight: 'incomplete', text: `Nobody signs as ${role}.` },
+          : { weight: 'incomplete', text: `No signer has the role ${role}.` },
     ),
     ...repeatedRoles(parties),
     ...repeatedAddresses(parties),

@@ -197,7 +197,13 @@ async function readIfAllowed(id: string, client: Client, signal: AbortSignal): P
 
 /** Refuses an action that the envelope's status doesn't allow. */
 export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['done']): Refusal {
-  const { kind, error } = refusal(`${id} is ${status ?? 'unknown'} and can't be ${done}.`);
+  const is = `${id} is ${status ?? 'unknown'}`;
+  const message = done === 'reminded' ? `Nobody can be reminded: ${is}.` : `${is} and can't be ${done}.`;
+  const hint =
+    status === 'COMPLETED'
+      ? `To get the signed PDF, run \`${command('envelopes', 'download', id)}\`.`
+      : undefined;
+  const { kind, error } = refusal(message, hint);
   error.subject = { kind: 'envelope', id };
   return { kind, error };
 }

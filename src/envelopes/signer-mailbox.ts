@@ -63,6 +63,8 @@ function parseMailbox(mailbox: string, whole: string): { name: string; email: st
   const email = (bracketed?.[2] ?? mailbox).trim();
   const written = (bracketed?.[1] ?? '').trim();
   const name = unquote(written);
+  if (bracketed === null && !email.includes('@') && email !== '')
+    throw new UsageError(`"${email}" has no email address.`, { hint: EXAMPLE });
   if (email === '') throw refused(whole, 'it has no email address');
   const problem = addressProblem(email);
   if (problem !== undefined) throw refused(whole, `"${email}" ${problem}`);

@@ -31,7 +31,7 @@ describe('a signer on the command line', () => {
 
   it.each([
     ['', 'has no email address'],
-    ['Ada Lovelace', 'is not an email address'],
+    ['Ada Lovelace', '"Ada Lovelace" has no email address'],
     ['Ada <a@b@c>', 'is not an email address'],
     ['a b@c.d', 'is not an email address'],
     ['a@b.c;role', 'has no value'],

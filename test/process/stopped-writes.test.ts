@@ -112,7 +112,10 @@ describe('a stopped create', () => {
     const [made] = envelopesOf('again');
     expect(error.message).toContain(isRecord(made?.metadata) ? made.metadata.esignRequestId : '?');
     const again = await runCommandIn(String(error.hint));
-    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing new was created')]);
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringContaining('this request ID was used before. Nothing was created'),
+    ]);
     expect(envelopesOf('again')).toEqual([parseJson(again.stdout)]);
     expect(made).toMatchObject({ status: 'SENT', subject });
   });

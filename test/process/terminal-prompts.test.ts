@@ -153,7 +153,7 @@ describe('envelopes create on a terminal', () => {
     const tenant = ['--signer', 'Ada <ada@example.com>;role=Tenant', '--send'];
     const screen = open(['envelopes', 'create', '--template', 'tmpl_lease', ...tenant]);
     await answer(screen, 'Create it and email 1 person anyway (sandbox, no real emails)?', '\r');
-    expect(screen.text()).toContain('Nobody signs as Landlord.');
+    expect(screen.text()).toContain('No signer has the role Landlord.');
     expect((await screen.ended).code).toBe(2);
     expect(await envelopes()).toHaveLength(before);
   });
@@ -352,7 +352,7 @@ describe('envelopes replace on a terminal', () => {
     const screen = open(['envelopes', 'replace', id]);
     await answer(screen, '❯ Ada Lovelace <ada@example.com>', '\r');
     await answer(screen, '? Who signs instead?', 'nobody\r');
-    await answer(screen, 'is not an email address', '\u0015Ada Lovelace <ada.l@example.com>\r');
+    await answer(screen, 'has no email address', '\u0015Ada Lovelace <ada.l@example.com>\r');
     await answer(screen, 'and email 1 person', 'y');
     screen.type('\r');
     expect((await screen.ended).code).toBe(0);

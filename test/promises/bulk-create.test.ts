@@ -261,14 +261,14 @@ describe('the commands after a run', () => {
   it('run as they are shown, also where nothing can be asked', async () => {
     await people('after', 4);
     expect(await tryAll(await start('--send', '--first', '2'))).toEqual([
-      'esign bulk status RUN',
+      'esign bulk status',
       'esign bulk resume RUN --yes',
       'esign envelopes cancel --run RUN --yes',
     ]);
     expect(await tryAll(await start('--send', '--again'))).toEqual([
-      'esign bulk status RUN',
-      'esign bulk export RUN --into rows.csv -o status.csv',
-      'esign late --run RUN',
+      'esign bulk status',
+      'esign bulk export --into rows.csv -o status.csv',
+      'esign late --run last',
       'esign envelopes cancel --run RUN --yes',
     ]);
     expect(await tryAll(await start('--again'))).toEqual([
@@ -408,8 +408,9 @@ describe('the latest run', () => {
     expect((await home.run(added, { input: apiKey })).code).toBe(0);
     await home.run`profiles use sandbox`;
     await people('there', 3);
-    const flags = argv`--template tmpl_nda --yes --json --profile other`;
-    expect((await home.run(argv`bulk create rows.csv ${flags}`)).code).toBe(0);
+    const flags = argv`--template tmpl_nda --send --yes --profile other`;
+    const { code, stderr } = await home.run(argv`bulk create rows.csv ${flags}`);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/ esign late --run last --profile other$/m)]);
     const runs = await home.run`bulk list --json`;
     expect([runs.stdout.includes('there'), runs.stderr]).toEqual([
       false,
@@ -420,7 +421,7 @@ describe('the latest run', () => {
     expect(await home.json`late --run last --profile other`).toEqual([]);
     await home.run`envelopes cancel --run last --yes`;
     expect((await lastRun()).id).toBe(id);
-    expect(await home.json`envelopes list --status DRAFT --profile other`).toHaveLength(3);
+    expect(await home.json`envelopes list --status SENT --profile other`).toHaveLength(3);
     await home.run`profiles remove other --yes`;
     await service.close();
   });

@@ -34,7 +34,7 @@ describe('envelopes create', () => {
     const { code, stdout, stderr } = await home.run([...NDA, '--signer', 'a@b.c']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^env_\w+\tDRAFT\n$/);
-    expect(stderr).toContain('a@b.c has no name');
+    expect(stderr).toContain('No name for a@b.c');
     const quiet = await home.run([...NDA, '--signer', 'Ada <a@b.c>', '-q']);
     expect([quiet.code, quiet.stderr]).toEqual([0, '']);
     expect(quiet.stdout).toMatch(/^env_\w+\n$/);
@@ -105,7 +105,7 @@ describe('envelopes create', () => {
     const first = await home.object(args);
     const again = await home.run([...args, '--json']);
     expect([again.code, parseJson(again.stdout)]).toMatchObject([0, { id: first.id }]);
-    expect(again.stderr).toContain('Nothing new was created');
+    expect(again.stderr).toContain('this request ID was used before. Nothing was created');
     for (const other of [
       [...NDA, '--signer', 'bo@example.com'],
       [...LEASE, '--allow-missing-roles', '--signer', ADA],

@@ -178,13 +178,13 @@ describe('envelopes replace', () => {
       'eve@example.com is not a signer',
     ],
     ['a missing pair', ['--signer', 'ada@example.com'], 'OLD=SIGNER'],
-    ['an invalid address', ['--signer', 'adda@example.com=ada'], 'not an email address'],
+    ['an invalid address', ['--signer', 'adda@example.com=ada'], 'has no email address'],
     [
       'no remaining signer',
       ['--remove-signer', 'adda@example.com', '--remove-signer', 'bo@example.com'],
       'would have no signers',
     ],
-    ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
+    ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'No signer has the role Landlord'],
   ])('exits with 2 and changes nothing: %s', async (_, args, text) => {
     const id = await lease('--send');
     const run = await home.run`envelopes replace ${id} ${args} --json`;

@@ -105,10 +105,13 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
   const { id, profile, baseUrl } = head;
   const settings = await session.settings(profile === null ? {} : { fallbackProfile: profile });
   if (settings.baseUrl === undefined || settings.baseUrl.value === baseUrl) return;
-  throw new UsageError(
-    `${id} was started with the base URL ${baseUrl}, but the current one is ${settings.baseUrl.value}.`,
-    { run: id, hint: 'Select its profile with --profile.' },
-  );
+  throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
+    run: id,
+    hint:
+      profile === null
+        ? `Add --base-url ${baseUrl}, or list the runs with \`esign bulk list\`.`
+        : `If the profile ${profile} still exists, add --profile ${profile}. List the runs with \`esign bulk list\`.`,
+  });
 }
 
 /** Returns true if the index, which doesn't read each envelope again, shows that the run exists. */
@@ -124,6 +127,25 @@ async function searchRun(id: string, { session, interrupt }: Context): Promise<S
   for await (const one of markedEnvelopes(await session.client(), { signal: interrupt.signal }))
     if (runOf(one) === id) found.add(one.id);
   return found;
+}
+
+/** How the commands that are run next name a run: as an argument, which may be omitted, or as a filter. */
+export interface RunWords {
+  argument: readonly string[];
+  filter: readonly ['--run', string];
+}
+
+export function wordsOfRun(id: string): RunWords {
+  return { argument: [id], filter: ['--run', id] };
+}
+
+/** Returns how commands name a run in the fewest words: the latest one of the account needs no ID. */
+export async function shortWordsOfRun(id: string, { session }: Context): Promise<RunWords> {
+  const { lastRun } = await import('../run-list.ts');
+  const { baseUrl } = await session.settings();
+  // With a damaged journal, the ID always works.
+  const latest = await lastRun(runsDir(), baseUrl?.value).catch(() => undefined);
+  return latest?.id === id ? { argument: [], filter: ['--run', LAST] } : wordsOfRun(id);
 }
 
 function unknownRunError(id: string): ServiceError {

@@ -1,7 +1,8 @@
+import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
+import type { NextStepsTerminal } from '../../cli/terminal.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
+import { counted, DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
@@ -11,6 +12,7 @@ import type { RunSummary } from '../run-list.ts';
 import type { RunState } from '../run-state.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf, type SignerState } from '../status/signer-states.ts';
+import type { RunWords } from './selected-run.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 
@@ -43,22 +45,29 @@ const ORDER: readonly SignerState[] = [
 const MAX_PROBLEMS = 6;
 const MAX_WAITING = 3;
 
+/** How long someone must have been waiting before the command that reminds those who are late is shown. */
+const MAY_BE_LATE_MS = DAY_MS;
+
 /** A run on this machine, or only the ID of one that was started elsewhere. */
 export type KnownRun = { summary: RunSummary; state: RunState } | { id: string };
 
 /** Returns the state of a run and how to continue. */
-export function runText(run: KnownRun, terminal: Terminal, now: number): string {
+export function runText(run: KnownRun, words: RunWords, terminal: NextStepsTerminal, now: number): string {
   if (!('summary' in run)) return `${terminal.style('bold', safeLine(run.id))}\n`;
   const { id, file, createdAt, state, total } = run.summary;
   const head = `${terminal.style('bold', id)}, ${safeLine(file)}, ${relativeTime(createdAt, now)}`;
   const lines = [
     `${head}, ${terminal.style(stateColor(run.summary), state)}: ${counted(total, 'row')}`,
-    ...progressLines(run),
+    ...progressLines(run, words, terminal),
   ];
   return `${lines.map((line) => indented(line, 2, terminal)).join('\n')}\n`;
 }
 
-function progressLines({ summary, state }: { summary: RunSummary; state: RunState }): string[] {
+function progressLines(
+  { summary, state }: { summary: RunSummary; state: RunState },
+  words: RunWords,
+  terminal: NextStepsTerminal,
+): string[] {
   if (summary.state === 'finished') return [];
   const drafts = state.count('reserved');
   const counts = [
@@ -69,8 +78,11 @@ function progressLines({ summary, state }: { summary: RunSummary; state: RunStat
   const canResume = summary.state === 'interrupted' || summary.state === 'paused';
   const { continuedBy } = summary;
   if (continuedBy !== null)
-    return [`${counts}.`, `Its list was run again: ${command('bulk', 'status', continuedBy)}`];
-  return [`${counts}.`, ...(canResume ? [`Continue: ${command('bulk', 'resume', summary.id)}`] : [])];
+    return [`${counts}. Its list was run again: ${terminal.command('bulk', 'status', continuedBy)}`];
+  return [
+    `${counts}.`,
+    ...(canResume ? [`Continue: ${terminal.command('bulk', 'resume', ...words.argument)}`] : []),
+  ];
 }
 
 /** Counts the rows and signers of a run by state. */
@@ -113,24 +125,31 @@ interface Attention {
 
 /**
  * Returns what needs the user: failed and declined rows with their reasons, and who has been waiting longest, with the command that
- * reminds those who are late.
+ * reminds those who are late once someone may be.
  */
 export function attentionText(
   lines: readonly StatusLine[],
-  run: string,
-  terminal: Terminal,
+  run: RunWords,
+  terminal: NextStepsTerminal,
   now: number,
 ): string {
   const problems = lines.filter(({ state }) => NEEDS_YOU.includes(state)).map(problemOf);
   const waiting = waitingPeople(lines, now);
+  const isLate = waiting.some(({ since }) => now - since >= MAY_BE_LATE_MS);
   const hidden = Math.max(0, problems.length - MAX_PROBLEMS) + Math.max(0, waiting.length - MAX_WAITING);
+  const remind = `${terminal.command('late', ...run.filter, '-q')} | ${terminal.command('envelopes', 'remind', '-')}`;
+  const steps: NextStep[] = [
+    ...(hidden > 0
+      ? ([
+          [`${grouped(hidden)} more`, terminal.command('bulk', 'status', ...run.argument, '--all')],
+        ] satisfies NextStep[])
+      : []),
+    ...(isLate ? ([['Remind late signers', remind]] satisfies NextStep[]) : []),
+  ];
   return [
     attentionTable('Needs you', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
     attentionTable('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
-    hidden > 0 ? `… and ${grouped(hidden)} more: ${command('bulk', 'status', run, '--all')}\n` : '',
-    waiting.length > 0
-      ? `\nRemind the late ones:\n  ${command('late', '--run', run, '-q')} | ${command('envelopes', 'remind', '-')}\n`
-      : '',
+    steps.length > 0 ? `\n${renderNextSteps(steps, terminal, '')}` : '',
   ].join('');
 }
 
@@ -141,7 +160,7 @@ function problemOf(one: StatusLine): Attention {
 }
 
 /** Returns who can sign now, longest first. A person with several envelopes is one row. */
-function waitingPeople(lines: readonly StatusLine[], now: number): Attention[] {
+function waitingPeople(lines: readonly StatusLine[], now: number): (Attention & { since: number })[] {
   const people = new Map<string, { first: StatusLine; since: number; envelopes: number }>();
   for (const one of lines) {
     if (one.state !== 'waiting' || one.envelopeStatus === 'DECLINED') continue;
@@ -159,6 +178,7 @@ function waitingPeople(lines: readonly StatusLine[], now: number): Attention[] {
       const time = Number.isNaN(since) ? [] : [durationInWords(Math.max(0, now - since))];
       return {
         ...place,
+        since,
         what: [...(envelopes > 1 ? [counted(envelopes, 'envelope')] : []), ...time].join(', '),
       };
     });

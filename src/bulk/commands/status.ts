@@ -19,7 +19,7 @@ import type { RunState } from '../run-state.ts';
 import { filesOf } from '../runs.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { resolveRunId, runOnThisMachine, selectedRun } from './selected-run.ts';
+import { resolveRunId, runOnThisMachine, selectedRun, shortWordsOfRun } from './selected-run.ts';
 import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 
 export default class BulkStatus extends EsignCommand {
@@ -63,8 +63,10 @@ export default class BulkStatus extends EsignCommand {
     if (!isTableOutput(format, terminal)) return writeList(selected(), view, format, out);
     const shown = await collectAll(selected());
     const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
-    await out.out(`${runText(run, terminal, session.now())}${totals.text(terminal)}`);
-    if (only === undefined && !flags.all) return out.out(attentionText(shown, id, terminal, session.now()));
+    const words = await shortWordsOfRun(id, context);
+    await out.out(`${runText(run, words, terminal, session.now())}${totals.text(terminal)}`);
+    if (only === undefined && !flags.all)
+      return out.out(attentionText(shown, words, terminal, session.now()));
     await out.out('\n');
     await writeList(shown, view, flags, out);
   }

@@ -40,24 +40,24 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
   return `${facts === '' ? head : withHangingIndent(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
 }
 
-/** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
+/** Describes a seal in a phrase such as `sealed by X on 2026-03-01, same sealer as before (pinned)`. */
 function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject);
   const added =
     coverage === 'extended'
-      ? `; only the first bytes are sealed, added later and not covered: ${counted(addedBytes ?? 0, 'byte')}`
+      ? `; ${counted(addedBytes ?? 0, 'byte')} ${addedBytes === 1 ? 'was' : 'were'} added after sealing`
       : '';
   const unchecked = others.length === 0 ? '' : `; ${counted(others.length, 'other signature')} not checked`;
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }
 
 const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
-  pinned: 'pinned',
+  pinned: 'same sealer as before (pinned)',
   trusted: 'trusted',
   other: 'not the pinned certificate',
-  unknown: 'trust unknown',
+  unknown: 'sealer not verified',
 };
 
 /** Returns the common name in a subject, or the whole subject. */

@@ -71,7 +71,11 @@ export async function locate(target: FileTarget, options: LocateOptions): Promis
     const intervalMs = intervalOf(found, what, options);
     if (keyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
       return fileOf(found, what, options);
-    onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
+    onWait?.(
+      isTerminal(found.status ?? '')
+        ? `The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`
+        : `${envelopeId} is ${found.status ?? 'unknown'}. Waiting until it is signed.`,
+    );
     await clock.sleep(intervalMs, signal);
   }
 }

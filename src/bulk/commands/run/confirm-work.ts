@@ -4,10 +4,13 @@ import type { HistoryFindings } from '../../../catalog/account-history.ts';
 import { findingsAsJson, lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
+import { renderNextSteps } from '../../../cli/next-steps.ts';
+import { rebuildCommand } from '../../../cli/rerun.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
+import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import { accountInWords } from '../../../profiles/account-in-words.ts';
 import type { Context } from '../../../session/context.ts';
@@ -106,10 +109,26 @@ export async function showDryRun(run: NewRun, client: Client, context: Context):
   } else {
     const body = message === null ? '' : `\n${safeBlock(message).replaceAll(/^/gm, '  ')}\n`;
     await terminal.out(
-      `${await newRunText(run, findings, client, context)}${body}Check complete. Nothing was sent.\n`,
+      `${await newRunText(run, findings, client, context)}${body}${afterDryRun(work, context, {
+        isComplete: !list.report.isIncomplete,
+        fromStdin: run.request.file === '-',
+      })}`,
     );
   }
   await noteRefusal(rows > 0 ? [work.write] : [], context);
+}
+
+/** Returns the last lines of a dry run, with the command that does it. */
+function afterDryRun(
+  { mode, rows }: PlannedWork,
+  { session, terminal }: Context,
+  { isComplete = true, fromStdin = false } = {},
+): string {
+  const text = `${isComplete ? 'No problems found' : 'Check complete'}. Nothing was sent.\n`;
+  if (rows === 0 || fromStdin) return text;
+  const words = session.words.filter((word) => word !== '--dry-run');
+  const label = mode === 'draft' ? 'Create the drafts:' : 'Send:';
+  return `${text}${renderNextSteps([[label, rebuildCommand(words)]], terminal, '')}`;
 }
 
 /** Prints what a resume would do. */
@@ -124,9 +143,9 @@ export async function showRest(state: RunState, work: PlannedWork, context: Cont
       terminal,
     );
   else {
-    const lines: Pairs = [...workInWords(work), ...(await accountLine(work, context))];
+    const lines: Pairs = [...workInWords(work), ...(await accountLine(context))];
     const text = rows === 0 ? `${run}: nothing to do.\n` : `${run}\n${renderPairs(lines, terminal, '  ')}`;
-    await terminal.out(`${text}Check complete. Nothing was sent.\n`);
+    await terminal.out(`${text}${afterDryRun(work, context)}`);
   }
   await noteRefusal(rows > 0 ? [work.write] : [], context);
 }
@@ -152,10 +171,10 @@ async function newRunText(
       : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
     ...sentRowsInWords(sent, context),
     ...notices.map(({ label, text }): Pairs[number] => [label, safeLine(text)]),
-    ['Takes', timeInWords(work, client, context)],
-    ...(await accountLine(work, context)),
+    timeInWords(work, client, context),
+    ...(await accountLine(context)),
   ];
-  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices)}`;
+  return `${head}${renderPairs(lines, context.terminal, '  ')}${commandsOf(notices, context.terminal)}`;
 }
 
 /** Returns what the account already knows about the people of the rows. */
@@ -167,10 +186,12 @@ function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings
   return noticesOf(findings, { templates, leaveOut: canLeaveOut ? leaveOut : undefined, now });
 }
 
-/** Returns the commands of notices. None is wrapped, so that it can be copied. */
-function commandsOf(notices: readonly Notice[]): string {
+/** Returns the commands of notices, each below what it is for. */
+function commandsOf(notices: readonly Notice[], terminal: Terminal): string {
   return notices
-    .flatMap(({ next }) => (next ? [`  ${safeLine(next.why)}:\n    ${safeLine(next.command)}\n`] : []))
+    .flatMap(({ next }) =>
+      next ? [`  ${safeLine(next.why)}:\n${renderNextSteps([['', safeLine(next.command)]], terminal)}`] : [],
+    )
     .join('');
 }
 
@@ -215,14 +236,18 @@ function peopleInWords(people: PlannedWork['people']): string {
   return safeLine([countedPeople(people.size), ...named, ...more].join(', '));
 }
 
-function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): string {
+function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): Pairs[number] {
   const window = client.window?.reading();
-  if (window === undefined) return counted(requests, 'request');
+  if (window === undefined) return ['Uses', counted(requests, 'request')];
   const ms = timeByWindow(requests, window, RESERVE, session.clock.now()) ?? 0;
-  const share = `${grouped(requests)} of ${grouped(window.free)} free requests; ${Math.round(RESERVE * 100)}% stay free for your other systems`;
-  return ms === 0 ? share : `at least ${durationInWords(ms)}: ${share}`;
+  return ms === 0
+    ? ['Uses', `${grouped(requests)} of the ${grouped(window.free)} requests left in this rate window`]
+    : [
+        'Takes',
+        `at least ${durationInWords(ms)}: ${counted(requests, 'request')}, ${grouped(window.free)} left in this rate window`,
+      ];
 }
 
-async function accountLine({ mode }: PlannedWork, { session }: Context): Promise<Pairs> {
-  return [[mode === 'draft' ? 'At' : 'From', safeLine(accountInWords(await session.settings()))]];
+async function accountLine({ session }: Context): Promise<Pairs> {
+  return [['Account', safeLine(accountInWords(await session.settings()))]];
 }

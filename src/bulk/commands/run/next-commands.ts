@@ -1,68 +1,77 @@
-import { command } from '../../../kernel/text/shell-words.ts';
-import { errColumns, type Terminal } from '../../../output/terminal.ts';
-import { inColumns, widthOf } from '../../../output/text.ts';
+import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { errColumns } from '../../../output/terminal.ts';
 import type { RunState } from '../../run-state.ts';
-
-type Pairs = [label: string, text: string][];
+import { type RunWords, wordsOfRun } from '../selected-run.ts';
 
 /** The number of rows that a paused run suggests to send next. */
 const NEXT_ROWS = 200;
 
 /** Returns the command that continues a run, ready to run here: where it can't ask, it says `--yes`. */
-export function resumeCommand(id: string, terminal: Terminal, ...flags: readonly string[]): string {
-  return commandWithYes(terminal, 'bulk', 'resume', id, ...flags);
+export function resumeCommand(
+  state: RunState,
+  run: RunWords,
+  terminal: CommandTerminal,
+  ...flags: readonly string[]
+): string {
+  const { argument } = wordsForWrite(state, run, terminal);
+  return commandWithYes(terminal, 'bulk', 'resume', ...argument, ...flags);
 }
 
-function commandWithYes(terminal: Terminal, ...words: readonly string[]): string {
-  return command(...words, ...(terminal.canAsk ? [] : ['--yes']));
+function commandWithYes(terminal: CommandTerminal, ...words: readonly string[]): string {
+  return terminal.command(...words, ...(terminal.canAsk ? [] : ['--yes']));
 }
 
-/**
- * Returns the commands that usually follow a run that is paused or has finished, ready to run here. None is wrapped, so that it can
- * be copied.
- */
-export function nextCommandsText(state: RunState, terminal: Terminal): string {
-  const pairs = nextCommands(state, terminal);
-  const lines = inColumns(pairs).map((line) => `  ${line}`);
-  const fits = lines.every((line) => widthOf(line) < errColumns());
-  const shown = fits ? lines : pairs.flatMap(([label, text]) => [`  ${label}:`, `    ${text}`]);
-  return shown.map((line) => `${line}\n`).join('');
+/** A command that doesn't ask names the run by its ID, because another run may be the latest one when it is run. */
+function wordsForWrite({ head }: RunState, run: RunWords, terminal: CommandTerminal): RunWords {
+  return terminal.canAsk ? run : wordsOfRun(head.id);
 }
 
-function nextCommands({ head, isPaused, finishedCount }: RunState, terminal: Terminal): Pairs {
-  const { id, file, mode, total } = head;
-  const takeBack = commandWithYes(terminal, 'envelopes', 'cancel', '--run', id);
-  const status: Pairs[number] = ['Who has signed', command('bulk', 'status', id)];
-  if (isPaused)
+/** Returns the commands that usually follow a run that is paused or has finished, ready to run here, for stderr. */
+export function nextCommandsText(state: RunState, run: RunWords, terminal: CommandTerminal): string {
+  const screen = { columns: errColumns(), style: terminal.styleErr };
+  return renderNextSteps(nextCommands(state, run, terminal), screen);
+}
+
+function nextCommands(state: RunState, run: RunWords, terminal: CommandTerminal): NextStep[] {
+  const { file, mode, total } = state.head;
+  const { filter } = wordsForWrite(state, run, terminal);
+  const takeBack = commandWithYes(terminal, 'envelopes', 'cancel', ...filter);
+  const status: NextStep = ['Who has signed', terminal.command('bulk', 'status', ...run.argument)];
+  const resume = (...flags: readonly string[]) => resumeCommand(state, run, terminal, ...flags);
+  if (state.isPaused)
     return [
       status,
-      ...(total - finishedCount > NEXT_ROWS
-        ? ([
-            [`The next ${NEXT_ROWS}`, resumeCommand(id, terminal, '--first', String(NEXT_ROWS))],
-          ] satisfies Pairs)
+      ...(total - state.finishedCount > NEXT_ROWS
+        ? ([[`The next ${NEXT_ROWS}`, resume('--first', String(NEXT_ROWS))]] satisfies NextStep[])
         : []),
-      ['All the rest', resumeCommand(id, terminal)],
+      ['All the rest', resume()],
       ['End the run', takeBack],
     ];
   if (mode === 'draft')
     return [
-      ['Send the drafts', commandWithYes(terminal, 'envelopes', 'send', '--run', id)],
+      ['Send the drafts', commandWithYes(terminal, 'envelopes', 'send', ...filter)],
       ['Cancel them', takeBack],
     ];
-  const results: Pairs[number] =
+  const results: NextStep =
     file === 'stdin'
-      ? ['Export the results', command('bulk', 'export', id, '-o', 'status.csv')]
+      ? ['Export the results', terminal.command('bulk', 'export', ...run.argument, '-o', 'status.csv')]
       : [
-          'Add the results to your file',
-          command(
+          'Results in your file',
+          terminal.command(
             'bulk',
             'export',
-            id,
+            ...run.argument,
             '--into',
             file,
             '-o',
             /\.xlsx$/i.test(file) ? 'status.xlsx' : 'status.csv',
           ),
         ];
-  return [status, results, ['Who is late', command('late', '--run', id)], ['Cancel them', takeBack]];
+  return [
+    status,
+    results,
+    ['Who is late', terminal.command('late', ...run.filter)],
+    ['Cancel them', takeBack],
+  ];
 }

@@ -19,6 +19,7 @@ import type { RunOptions } from '../../run-session.ts';
 import type { RunState } from '../../run-state.ts';
 import type { OpenRun } from '../../runs.ts';
 import { rowInWords } from '../row-text.ts';
+import { type RunWords, shortWordsOfRun } from '../selected-run.ts';
 import { BulkProgress } from './bulk-progress.ts';
 import { nextCommandsText, resumeCommand } from './next-commands.ts';
 
@@ -100,7 +101,8 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context,
     await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
     await run.close();
   }
-  reportEnding(run, ending, { before, duplicates }, context.terminal);
+  const words = await shortWordsOfRun(id, context);
+  reportEnding(run, ending, { before, duplicates, words }, context.terminal);
 }
 
 /** Returns the end of this process's entry in the log. Rows that were finished before, and drafts, belong to earlier entries. */
@@ -142,19 +144,19 @@ async function reportKnown(
 function reportEnding(
   { state, files }: OpenRun,
   ending: RunEnding,
-  { before, duplicates }: { before: ReadonlySet<number>; duplicates: number },
+  { before, duplicates, words }: { before: ReadonlySet<number>; duplicates: number; words: RunWords },
   terminal: CommandTerminal,
 ): void {
   const { id } = state.head;
   const isCounted = ending.kind !== 'stopped' || !(ending.error instanceof JournalError);
-  if (!terminal.json && isCounted) terminal.err(endingText(state, terminal));
-  const resume = `Resume it: \`${resumeCommand(id, terminal)}\`.`;
+  if (!terminal.json && isCounted) terminal.err(endingText(state, words, terminal));
+  const resume = `Resume it: \`${resumeCommand(state, words, terminal)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. ${emailedInWords(state)} ${resume}`);
   if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
   if (ending.kind === 'stopped') throw stopped(ending.error, id, resume);
   if (ending.kind === 'interrupted') return;
   const failed = [...state.rows('failed')].filter((row) => ending.kind === 'finished' || !before.has(row));
-  reportProblems(state, { failed: failed.length, duplicates });
+  reportProblems(state, { failed: failed.length, duplicates }, words);
 }
 
 /** Returns whether anyone was emailed yet. */
@@ -164,7 +166,7 @@ function emailedInWords(state: RunState): string {
 }
 
 /** Returns the outcome of a run's rows so far, and the commands that usually follow. */
-function endingText(state: RunState, terminal: CommandTerminal): string {
+function endingText(state: RunState, words: RunWords, terminal: CommandTerminal): string {
   const { id, mode, total } = state.head;
   const left = total - state.finishedCount;
   const done = state.count('done');
@@ -176,13 +178,14 @@ function endingText(state: RunState, terminal: CommandTerminal): string {
   ];
   const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
   const hasNext = state.isPaused || (left === 0 && done > 0);
-  return hasNext ? summary + nextCommandsText(state, terminal) : summary;
+  return hasNext ? summary + nextCommandsText(state, words, terminal) : summary;
 }
 
 /** @throws PartialError when rows failed, or second envelopes were found. */
 function reportProblems(
   { head, isPaused }: RunState,
   { failed, duplicates }: { failed: number; duplicates: number },
+  words: RunWords,
 ): void {
   const { id, file, total } = head;
   const messages = [
@@ -195,7 +198,7 @@ function reportProblems(
   const hint =
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isPaused ? ' after the last row' : ''}: rows that were already sent are skipped.`
-      : `To see both envelopes, run \`${command('bulk', 'status', id, '--all')}\`. Keep one and cancel the other.`;
+      : `To see both envelopes, run \`${command('bulk', 'status', ...words.argument, '--all')}\`. Keep one and cancel the other.`;
   throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint, run: id });
 }
 

@@ -44,7 +44,7 @@ export default class EnvelopesCreate extends EsignCommand {
     for (const sentence of explainCreated(created)) terminal.notice(sentence);
     const out = terminal.hidingSecrets();
     if (terminal.json) await writeJson(withWarning(created), out);
-    else await out.out(renderCreated(created.envelope, terminal, flags.quiet));
+    else await out.out(renderCreated(created, terminal, flags.quiet));
     refuseOthers(created);
   }
 }

@@ -14,14 +14,14 @@ import type { EnvelopeInput } from '../../create.ts';
 import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
-export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
+export function explainCreated({ envelope: { id, status }, by, warning }: Created): string[] {
   // It says everything, and the command had no request ID.
   if (warning?.code === 'INTERRUPTED_CREATE_FOUND') return [warning.message];
   const found = {
     reply: [],
     lookup: [`The response was lost, but the envelope was created: ${id}.`],
     earlier: [
-      `An earlier run with this request ID already created the envelope ${id}. Nothing new was created.`,
+      `${id} already exists (${status ?? 'unknown status'}): this request ID was used before. Nothing was created.`,
     ],
   }[by];
   return [...found, ...(warning ? [warning.message] : [])];
@@ -42,17 +42,26 @@ export function withWarning({ envelope, warning }: Created): Record<string, unkn
   return warning ? { ...envelope, warning } : envelope;
 }
 
-/** Renders a new envelope: its ID and status, and the next command. In a pipe: ID and status. Quiet: only the ID. */
-export function renderCreated(envelope: Envelope, terminal: NextStepsTerminal, quiet: boolean): string {
+/**
+ * Renders a new envelope: its ID and status, and the next command. In a pipe: ID and status. Quiet: only the ID. For an envelope that
+ * existed, `explainCreated` has said so.
+ */
+export function renderCreated(
+  { envelope, by }: Pick<Created, 'envelope' | 'by'>,
+  terminal: NextStepsTerminal,
+  quiet: boolean,
+): string {
   const id = safeLine(envelope.id);
   const status = safeLine(envelope.status ?? 'unknown');
   if (quiet) return `${id}\n`;
   if (!terminal.outIsTty) return `${id}\t${status}\n`;
+  const next = renderNextSteps(nextStepsOfNew(envelope, terminal), terminal, '');
+  if (by === 'earlier') return next;
   const signers = envelope.signers ?? [];
   const color = statusColor(status);
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
-  return `${head}\n${renderNextSteps(nextStepsOfNew(envelope, terminal), terminal, '')}`;
+  return `${head}\n${next}`;
 }
 
 /** Returns what to do with a new envelope. In the sandbox, nobody else signs. */

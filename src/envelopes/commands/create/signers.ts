@@ -16,7 +16,7 @@ export async function readSigners(
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
     terminal.notice(
-      `${signer.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${signer.email}>'.`,
+      `No name for ${signer.email}; the address is shown instead. To set one: 'NAME <${signer.email}>'`,
     );
   }
   return parsed.map(({ signer }) => signer);

@@ -28,7 +28,7 @@ export function notesOn(
     if (keepsName)
       return `${after.email} keeps the name ${after.name}. To change it, pass 'NAME <${after.email}>'.`;
     return nameIsAddress
-      ? `${after.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${after.email}>'.`
+      ? `No name for ${after.email}; the address is shown instead. To set one: 'NAME <${after.email}>'`
       : [];
   });
   const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;
