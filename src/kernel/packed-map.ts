@@ -1,11 +1,12 @@
 import { parseJson } from './json.ts';
 
 /**
- * Values by number, kept as JSON, which takes a third of the memory of small objects: a list may have a hundred thousand rows. A value
- * may only contain what JSON keeps.
+ * Values by number (small whole numbers, most of which are used), kept as JSON, which takes a third of the memory of small objects: a
+ * list may have a hundred thousand rows. A value may only contain what JSON keeps.
  */
 export class PackedMap<T> {
-  readonly #texts = new Map<number, string>();
+  readonly #texts: (string | undefined)[] = [];
+  #size = 0;
   readonly #isValue: (value: unknown) => value is T;
 
   /** `isValue` recognizes a value that was read from JSON. */
@@ -14,21 +15,22 @@ export class PackedMap<T> {
   }
 
   get size(): number {
-    return this.#texts.size;
+    return this.#size;
   }
 
   set(number: number, value: T): void {
-    this.#texts.set(number, JSON.stringify(value));
+    if (this.#texts[number] === undefined) this.#size++;
+    this.#texts[number] = JSON.stringify(value);
   }
 
   get(number: number): T | undefined {
-    const text = this.#texts.get(number);
+    const text = this.#texts[number];
     return text === undefined ? undefined : this.#parse(text);
   }
 
   *entries(): Generator<[number, T], void, undefined> {
-    for (const [number, text] of this.#texts) {
-      const value = this.#parse(text);
+    for (const [number, text] of this.#texts.entries()) {
+      const value = text === undefined ? undefined : this.#parse(text);
       if (value !== undefined) yield [number, value];
     }
   }

@@ -60,14 +60,6 @@ export function contentIdOf(body: {
   return requestIdByContent(contentOf(body), body.signers);
 }
 
-/** Returns the addresses as one text, to find requests with the same signers. */
-export function addressesOf(signers: readonly { email?: string | null | undefined }[]): string {
-  return signers
-    .map(({ email }) => comparableSigner(email ?? ''))
-    .sort()
-    .join(' ');
-}
-
 /** @throws UsageError for the body of a create with a request ID that the service might not return unchanged. */
 export function requireUsableRequestId({ metadata }: Pick<CreateEnvelopeBody, 'metadata'>): void {
   const id = metadata?.[REQUEST_ID_KEY];

@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { isRecord } from '../kernel/json.ts';
 import { PackedMap } from '../kernel/packed-map.ts';
-import { addressesOf, hasSameSigners, type RequestSigner } from './identity.ts';
+import { hasSameSigners, type RequestSigner, requestIdByContent } from './identity.ts';
 import type { Wording } from './wording.ts';
 
 /** A request for signatures whose envelope is looked for. */
@@ -24,7 +24,7 @@ export interface WantedRequest {
 export class WantedRequests {
   readonly #requests = new PackedMap<WantedRequest>(isRequest);
   readonly #byId = new Map<string, number>();
-  /** The requests that are identified by their content, by content and addresses. Few have the same. */
+  /** The requests that are identified by their content and give roles or orders, by content and addresses. */
   readonly #byContent = new Map<string, number | number[]>();
   /** The contents in it, to see whether the signers of an envelope matter. */
   readonly #contents = new Set<string>();
@@ -40,8 +40,10 @@ export class WantedRequests {
       this.givenIds.push(request.requestId);
     }
     if (request.identity !== 'content') return;
-    const key = contentKey(request.content, request.signers);
     this.#contents.add(request.content);
+    // Without roles and orders, the request ID stands for the content and the addresses.
+    const key = addressKey(request.content, request.signers);
+    if (key === request.requestId) return;
     const others = this.#byContent.get(key);
     this.#byContent.set(key, others === undefined ? number : [others, number].flat());
   }
@@ -64,7 +66,8 @@ export class WantedRequests {
   ofContent(envelope: Envelope): number[] {
     const content = contentIn(envelope);
     if (content === undefined || !this.#contents.has(content)) return [];
-    const numbers = [this.#byContent.get(contentKey(content, envelope.signers ?? [])) ?? []].flat();
+    const key = addressKey(content, envelope.signers ?? []);
+    const numbers = [this.numberOf(key) ?? [], this.#byContent.get(key) ?? []].flat();
     return numbers.filter((number) => hasSameSigners(envelope.signers, this.get(number)?.signers ?? []));
   }
 
@@ -74,8 +77,12 @@ export class WantedRequests {
   }
 }
 
-function contentKey(content: string, signers: readonly { email?: string | null | undefined }[]): string {
-  return `${content} ${addressesOf(signers)}`;
+/** Returns what stands for a content and the addresses of its signers, whatever their roles and orders are. */
+function addressKey(content: string, signers: readonly { email?: string | null | undefined }[]): string {
+  return requestIdByContent(
+    content,
+    signers.map(({ email }) => ({ email: email ?? '' })),
+  );
 }
 
 /** Returns true for a request that was read again. */

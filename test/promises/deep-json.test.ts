@@ -49,7 +49,7 @@ describe('an envelope whose metadata is nested very deeply', () => {
     expect((await run('envelopes get env_1')).code).toBe(0);
   });
 
-  it('is an error of its own among several', async () => {
+  it('fails only that one of several', async () => {
     const { code, stdout } = await run('envelopes get env_1 env_deep env_3 --json');
     expect([code, jsonLines(stdout)]).toMatchObject([
       10,
