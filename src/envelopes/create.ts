@@ -65,7 +65,8 @@ function refuseUnprintable({ subject, message }: EnvelopeInput): void {
     ['message', textProblem(message ?? '')],
   ] as const;
   for (const [what, problem] of problems)
-    if (problem !== undefined) throw new UsageError(`The ${what} ${problem}.`);
+    if (problem !== undefined)
+      throw new UsageError(`The ${what} ${problem}.`, { hint: `Change the ${what}, or leave it out.` });
 }
 
 /** Orders would have no effect in an envelope that all sign at the same time, which is the service's default. */

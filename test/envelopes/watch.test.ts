@@ -21,7 +21,8 @@ function showing(looks: Look[], clock = fakeClock()): { client: Client; slept: n
     const look = looks[Math.min(next++, looks.length - 1)];
     return look instanceof Error ? Promise.reject(look) : Promise.resolve(look ?? at('DRAFT'));
   };
-  return { client: { ...client, envelopes: { ...client.envelopes, get } }, slept: clock.slept };
+  const envelopes = { ...client.envelopes, get, getListed: get };
+  return { client: { ...client, envelopes }, slept: clock.slept };
 }
 
 async function watch(

@@ -68,6 +68,7 @@ export class Model {
       envelopes: {
         ...base.envelopes,
         get: (id) => this.#get(id),
+        getListed: (id) => this.#get(id),
         page: (number, wanted) => this.#page(number, wanted?.status),
       },
     };
