@@ -8,7 +8,7 @@ import { Assistant } from '../support/mcp.ts';
 const home = new Home();
 const YES = { action: 'accept', content: { confirm: true } };
 const bea = 'Bea Conti <bea@example.com>;role=Signer';
-const create = { template: 'tmpl_nda', signer: [bea], subject: 'Lease\nPeople: nobody', send: true };
+const create = { template: 'tmpl_nda', signer: [bea], subject: 'Lease; People: nobody', send: true };
 const notConfirmed = {
   isError: true,
   reply: {
@@ -41,14 +41,14 @@ describe('a client that can ask its user', () => {
       [
         'Create an envelope and send it to 1 person (sandbox, no real emails)?',
         '',
-        'Subject: Lease⏎People: nobody',
+        'Subject: Lease; People: nobody',
         'People:',
         '- Bea Conti <bea@example.com> (Signer)',
       ].join('\n'),
     ]);
     await assistant.data('cancel', { id: made.id });
     expect(assistant.questions[1]).toContain(
-      `Cancel “Lease⏎People: nobody”, for Bea Conti (sandbox, no real emails)?\n\nEnvelope: ${String(made.id)}\n`,
+      `Cancel “Lease; People: nobody”, for Bea Conti (sandbox, no real emails)?\n\nEnvelope: ${String(made.id)}\n`,
     );
     await assistant.end();
   });
