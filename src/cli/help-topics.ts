@@ -40,7 +40,7 @@ export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] 
   ['ESIGN_DEBUG', 'if set, the same as --debug'],
   ['CI', 'if set, the same as --no-input'],
   ['NO_COLOR, FORCE_COLOR, TERM', 'no colors, colors in a pipe, plain text'],
-  ['HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
+  ['HTTPS_PROXY, ALL_PROXY, NO_PROXY', 'proxy for the API and the bucket'],
   ['NODE_EXTRA_CA_CERTS', 'file with additional certificates'],
   ['AWS_PROFILE, AWS_ACCESS_KEY_ID, …', 'bucket credentials, as for the AWS CLI'],
 ];

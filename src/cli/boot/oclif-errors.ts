@@ -3,6 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
+import { command as commandLine } from '../../kernel/text/shell-words.ts';
 import type { FailedCommand } from '../advice.ts';
 import { HELP_TOPICS } from '../help-topics.ts';
 import { UnknownFlagError } from '../input/unknown-flag.ts';
@@ -65,7 +66,7 @@ function unknownFlag(
   const similar = flag.startsWith('--') ? nearest(flag, known) : undefined;
   const hint =
     FILTERS.test(flag) && TAKES_IDS.test(name)
-      ? `Select the envelopes with a list, such as \`esign envelopes list --status open -q | esign ${name} -\`.`
+      ? `Select the envelopes with a list, such as \`${commandLine('envelopes', 'list', '--status', 'open', '-q')} | ${commandLine(...name.split(' '), '-')}\`.`
       : similar === undefined
         ? help
         : `Did you mean ${similar}? ${help}`;

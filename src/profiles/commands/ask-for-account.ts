@@ -1,6 +1,7 @@
 import { normalizeBaseUrl } from '../../api/base-url.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { checkNewName } from '../edit.ts';
 import type { Profiles } from '../profile.ts';
 
@@ -26,7 +27,7 @@ export async function askForAccount(
   if (!isKnown && !canAsk) {
     const missing = name === undefined ? 'argument NAME: a name for the profile' : 'flag --base-url';
     throw new UsageError(`Missing ${missing}.`, {
-      hint: `Example: esign profiles add ${name ?? 'acme'} --base-url ${EXAMPLE_URL}`,
+      hint: `Example: ${command('profiles', 'add', name ?? 'acme', '--base-url', EXAMPLE_URL)}`,
     });
   }
   if (isKnown) return { name, baseUrl };

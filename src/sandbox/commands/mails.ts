@@ -10,8 +10,7 @@ import { relativeTime } from '../../output/time.ts';
 import type { ListedMail, SandboxControl } from '../control/control-client.ts';
 
 export default class SandboxMails extends EsignCommand {
-  static override summary =
-    'List the emails that the sandbox has sent, newest first, with their signing links.';
+  static override summary = 'List the emails that the sandbox has sent, newest first, with signing links.';
   static override examples = [
     '<%= config.bin %> sandbox mails',
     '<%= config.bin %> sandbox mails --to ada@example.com --wait 5s --json',
