@@ -103,6 +103,12 @@ export class AccountHistory {
     }
   }
 
+  /** Returns true if the envelope is open, is not added yet, and asks one of the people. Somebody may have signed it since it was stored. */
+  isToReadAgain({ id, status, signers }: Envelope): boolean {
+    if (this.#seen.has(id) || !isInFlight(status)) return false;
+    return (signers ?? []).some(({ email }) => email && this.#byAddress.has(comparableSigner(email)));
+  }
+
   #addOccurrence(person: AskedSigner, one: Occurrence): void {
     this.#byAddress.get(comparableSigner(person.email))?.push(one);
     if (one.state === 'open') this.#byName.get(nameKey(person) ?? '')?.push(one);

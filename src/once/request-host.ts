@@ -83,6 +83,6 @@ export interface RequestHost {
    * @throws if they can't, either.
    */
   decideAlone(number: number): Promise<string>;
-  /** Shows why the work waits; undefined once it goes on. `msLeft`: how long, if that is known. */
+  /** Shows why the work waits; undefined once it continues. `msLeft`: how long, if that is known. */
   waits(why: string | undefined, msLeft?: number): void;
 }

@@ -77,7 +77,7 @@ export class WantedRequests {
   }
 }
 
-/** Returns what stands for a content and the addresses of its signers, whatever their roles and orders are. */
+/** Returns the key of a content and the addresses of its signers, whatever their roles and orders are. */
 function addressKey(content: string, signers: readonly { email?: string | null | undefined }[]): string {
   return requestIdByContent(
     content,

@@ -285,4 +285,15 @@ describe('create --send on a terminal', () => {
     expect(text).toContain('1 of these people has signed tmpl_nda');
     expect(text).toContain('yan@example.com=yu@example.com');
   });
+
+  it('shows an envelope as signed that was open when it was last read', async () => {
+    const id = await idOf('--subject', 'First', ...signers('Zoe <zoe@example.com>'));
+    await home.run`find zoe`;
+    await home.run`sandbox sign ${id}`;
+    const screen = open('--subject', 'Next', ...signers('Zoe <zoe@example.com>'));
+    expect((await screen.ended).code).toBe(0);
+    const text = screen.written().join(' ');
+    expect(text).toContain('The signer has signed tmpl_nda');
+    expect(text).not.toContain('tmpl_nda open');
+  });
 });

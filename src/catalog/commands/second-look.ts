@@ -13,7 +13,8 @@ import type {
   MovedSigner,
   PeopleSince,
 } from '../account-history.ts';
-import { storedInIndex } from '../index/query.ts';
+import { readIfExists } from '../envelope-list.ts';
+import { type IndexedAccount, storedInIndex } from '../index/query.ts';
 
 export interface Notice {
   label: string;
@@ -26,21 +27,22 @@ export interface Notice {
 const MAX_NAMED = 3;
 
 /**
- * Completes a history from the local index, without a request, and returns what it shows about rows. Without an index, it shows what was
- * added to the history before.
+ * Completes a history from the local index, and returns what it shows about rows. Without an index, it shows what was added to the
+ * history before. `readAgain`: how many open envelopes of the index are requested, because they may have been signed since.
  */
 export async function lookTwice(
   history: AccountHistory,
   rows: readonly AskedRow[],
   client: Client,
-  { session, terminal }: Context,
+  { session, terminal, interrupt }: Context,
+  { readAgain = 0 }: { readAgain?: number } = {},
 ): Promise<HistoryFindings> {
   const account = await session.indexedAccount(client);
   if (account !== undefined) {
     try {
-      await terminal.waiting('Looking for who has signed already', async () => {
-        for await (const envelope of storedInIndex(account)) history.add(envelope);
-      });
+      await terminal.waiting('Looking for who has signed already', () =>
+        addStored(history, account, readAgain, interrupt.signal),
+      );
     } catch (error) {
       if (!isDiskError(error)) throw error;
     }
@@ -51,15 +53,39 @@ export async function lookTwice(
   return { ...findings, domains };
 }
 
+/** Adds the envelopes of the index, and requests up to `readAgain` of those in which the people seem to be waited for. */
+async function addStored(
+  history: AccountHistory,
+  account: IndexedAccount,
+  readAgain: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let left = readAgain;
+  for await (const stored of storedInIndex(account)) {
+    const isRead = left > 0 && history.isToReadAgain(stored);
+    if (isRead) left -= 1;
+    const envelope = isRead ? await readIfExists(account.client, stored.id, signal) : stored;
+    if (envelope) history.add(envelope);
+  }
+}
+
 /** Returns the findings as they are printed, with the command for each row of someone who moved. */
 export function findingsAsJson({ moved, ...findings }: HistoryFindings) {
   return { ...findings, moved: moved.map((one) => ({ ...one, next: replaceCommand(one) })) };
 }
 
-/** Returns the findings as notices. `leaveOut`: the command that lists only those who have not signed. */
+/**
+ * Returns the findings as notices. `leaveOut`: the command that lists only those who have not signed. `isOneSigner`: whether only one
+ * person is asked.
+ */
 export function noticesOf(
   { signed, open, moved, domains }: HistoryFindings,
-  { templates, leaveOut, now }: { templates: readonly string[]; leaveOut?: string | undefined; now: number },
+  {
+    templates,
+    leaveOut,
+    isOneSigner,
+    now,
+  }: { templates: readonly string[]; leaveOut?: string | undefined; isOneSigner?: boolean; now: number },
 ): Notice[] {
   const [only, ...others] = templates;
   const what = only !== undefined && others.length === 0 ? only : 'their template';
@@ -67,13 +93,13 @@ export function noticesOf(
     leaveOut === undefined ? undefined : { why: 'To leave out who has signed', command: leaveOut };
   return [
     ...noticeOfPeople('Signed', signed, {
-      textOf: (who) => `${who} signed ${what}`,
+      textOf: (who) => `${isOneSigner ? 'The signer has' : who} signed ${what}`,
       event: '',
       now,
       next: leavingOut,
     }),
     ...noticeOfPeople('Open', open, {
-      textOf: (who) => `${who} ${what} open`,
+      textOf: (who) => `${isOneSigner ? 'The signer has' : who} ${what} open`,
       event: 'sent ',
       now,
     }),

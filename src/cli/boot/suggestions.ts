@@ -40,7 +40,7 @@ function meaningOf(first: string, second: string, commands: KnownCommands): Foun
   const both =
     MEANINGS.get(`${first} ${second}`) ?? MEANINGS.get(`${first}s ${second}`) ?? meaningAfter(first, second);
   if (both !== undefined) return { meaning: both, replaces: 2 };
-  // The verb may stand before its noun: `create envelope`, `cancel envelopes env_1`.
+  // The verb may precede its noun: `create envelope`, `cancel envelopes env_1`.
   const noun = [second, `${second}s`].find((word) => isTopicOf(commands, word));
   if (noun !== undefined) {
     const swapped = commands.has(`${noun} ${first}`)

@@ -85,7 +85,7 @@ const SOURCES = [
 ];
 
 /**
- * Asks the source that is configured, and no other. The default chain would also go on after a failure, and hide its reason. It is asked
+ * Asks the source that is configured, and no other. The default chain would also continue after a failure, and hide its reason. It is asked
  * if nothing is configured.
  */
 async function ask(sdk: Sdk, { handler }: AskedServices, caller: Caller) {

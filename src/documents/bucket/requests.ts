@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
 import { CERTIFICATE } from '../../kernel/network/unreachable.ts';
 import { readBounded } from '../../kernel/streams.ts';
-import { bucketErrorOf } from './errors.ts';
+import { bucketErrorOf } from './bucket-error.ts';
 import type { BucketHeaders } from './object.ts';
 
 /*

@@ -13,13 +13,19 @@ export interface SecondLook {
   repeats: string | undefined;
 }
 
-/** Looks at an envelope that is about to be sent: in the local index and the log, and reads only an envelope that would be repeated. */
+/** How many open envelopes of the signers are requested; the others are shown as the index knows them. */
+const MAX_READ_AGAIN = 5;
+
+/** Looks at an envelope that is about to be sent: in the local index and the log, and reads only what may have changed since. */
 export async function lookBeforeSending(envelope: EnvelopeInput, context: Context): Promise<SecondLook> {
   const { session, interrupt } = context;
   const client = await session.client();
   const { templateId, signers } = envelope;
-  const findings = await lookTwice(new AccountHistory(signers), [{ templateId, signers }], client, context);
-  const notices = noticesOf(findings, { templates: [templateId], now: session.now() });
+  const findings = await lookTwice(new AccountHistory(signers), [{ templateId, signers }], client, context, {
+    readAgain: MAX_READ_AGAIN,
+  });
+  const isOneSigner = signers.length === 1;
+  const notices = noticesOf(findings, { templates: [templateId], isOneSigner, now: session.now() });
   const body = createBody(envelope, newRequestId());
   const recent = await findRecentCreate(client, body, await session.memory(), interrupt.signal);
   return {
