@@ -15,7 +15,9 @@ export interface KnownRow {
 export interface RepeatedRow {
   row: number;
   line: number;
+  /** The line of the earlier one. */
   sameAs: number;
+  requestId: string;
 }
 
 /** The rows of a list that have an envelope already, by what a new run does with them. */

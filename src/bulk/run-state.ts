@@ -203,6 +203,11 @@ export class RunState {
     return this.#existing.get(row) ?? {};
   }
 
+  /** The number of rows that were skipped because an earlier row has the same content. */
+  get repeatedCount(): number {
+    return [...this.#existing.values()].filter(({ sameAs }) => sameAs !== undefined).length;
+  }
+
   /** Returns the request ID of a row: that of the file, or the one that stands for its content. */
   requestIdOf(row: number): string | undefined {
     return this.#requestIds[row];

@@ -83,9 +83,9 @@ export async function readRows(
   };
   const take = async (checked: BulkRow) => {
     const row = again ? sentAgain(checked, draft) : checked;
-    const { line, sameAs } = row;
+    const { line, sameAs, requestId } = row;
     if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
-    else list.repeated.push({ row: row.row, line, sameAs });
+    else list.repeated.push({ row: row.row, line, sameAs, requestId });
     list.rows.set(row.row, listedRow(row));
     await draft?.add(row);
   };

@@ -5,6 +5,7 @@ import { hasEnded } from '../../../kernel/vocabulary.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { Context } from '../../../session/context.ts';
+import type { RowError } from '../../entries.ts';
 import { changedLines, type KnownRow, type KnownRows, rowErrorOf } from '../../known-rows.ts';
 import { EXISTING, type RowResult } from '../../results.ts';
 import { rowInWords } from '../row-text.ts';
@@ -102,27 +103,12 @@ export async function reportNothingToDo(run: NewRun, context: Context): Promise<
 
 /** Returns the results of the rows that a run doesn't work on, in their order. */
 function resultsOfKnown({ existing, repeated, ended }: KnownRows): RowResult[] {
-  const known = [...existing, ...ended].map((one): RowResult => {
-    const { row, line, found } = one;
-    const isEnded = ended.includes(one);
-    return {
-      run: found.run ?? null,
-      row,
-      line,
-      requestId: found.request.requestId,
-      ok: !isEnded,
-      envelopeId: found.envelope.id,
-      status: isEnded ? null : EXISTING,
-      error: isEnded ? rowErrorOf(one) : null,
-      ...(found.changed.length > 0 ? { changed: found.changed } : {}),
-    };
-  });
   const same = repeated.map(
-    ({ row, line, sameAs }): RowResult => ({
+    ({ row, line, sameAs, requestId }): RowResult => ({
       run: null,
       row,
       line,
-      requestId: null,
+      requestId,
       ok: true,
       envelopeId: null,
       status: EXISTING,
@@ -130,5 +116,25 @@ function resultsOfKnown({ existing, repeated, ended }: KnownRows): RowResult[] {
       sameAs,
     }),
   );
-  return [...known, ...same].toSorted((one, other) => one.row - other.row);
+  const results = [
+    ...existing.map((one) => resultOfKnown(one, null)),
+    ...ended.map((one) => resultOfKnown(one, rowErrorOf(one))),
+    ...same,
+  ];
+  return results.toSorted((one, other) => one.row - other.row);
+}
+
+function resultOfKnown({ row, line, found }: KnownRow, error: RowError | null): RowResult {
+  const { request, envelope, run, changed } = found;
+  return {
+    run: run ?? null,
+    row,
+    line,
+    requestId: request.requestId,
+    ok: error === null,
+    envelopeId: envelope.id,
+    status: error === null ? EXISTING : null,
+    error,
+    ...(changed.length > 0 ? { changed } : {}),
+  };
 }

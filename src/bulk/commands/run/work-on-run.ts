@@ -170,10 +170,13 @@ function endingText(state: RunState, words: RunWords, terminal: CommandTerminal)
   const { id, mode, total } = state.head;
   const left = total - state.finishedCount;
   const done = state.count('done');
+  const repeated = state.repeatedCount;
+  const existing = state.count('existing') - repeated;
   const parts = [
     `${counted(done, 'envelope')} ${mode === 'draft' ? 'created' : 'sent'}`,
     ...(state.count('failed') > 0 ? [`${grouped(state.count('failed'))} failed`] : []),
-    ...(state.count('existing') > 0 ? [`${grouped(state.count('existing'))} already existed`] : []),
+    ...(existing > 0 ? [`${grouped(existing)} already existed`] : []),
+    ...(repeated > 0 ? [`${counted(repeated, 'row')} repeated`] : []),
     ...(left > 0 ? [`${grouped(left)} remaining`] : []),
   ];
   const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
