@@ -3,9 +3,10 @@ import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { ProcessMemory } from '../../src/log/write-memory.ts';
 import { createNow } from '../../src/once/create-now.ts';
-import { clientFor } from '../support/client.ts';
+import type { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
-import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+import { json, loseReply } from '../support/server.ts';
+import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
 const NOW = fakeClock().now();
 const MINUTE = 60_000;
@@ -13,23 +14,9 @@ const body = { templateId: 'tmpl_1', signers: [{ email: 'a@b.c', name: 'Ada' }] 
 const at = (ms: number) => new Date(ms).toISOString();
 const mine = { [REQUEST_ID_KEY]: 'req-1' };
 
-let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-});
+afterEach(closeService);
 
-type ResponseOutcome = Parameters<typeof startServer>[0];
-
-/** A client without retries, so that every request is part of resolving the outcome. */
-async function serviceOf(answer: ResponseOutcome) {
-  await server?.close();
-  server = await startServer(answer);
-  const clock = fakeClock();
-  return { clock, client: clientFor(server.origin, { retries: 0, clock }) };
-}
-
-const requests = () =>
-  server?.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
+const requests = () => seen().map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
 /** Responses to creates are lost; the list and the single envelopes are these. */
 function losing(items: readonly { id: string }[], full: readonly { id: string }[] = items): ResponseOutcome {
@@ -63,7 +50,7 @@ describe('a create without a given request ID', () => {
       json(response, 400, { error: { code: 'VALIDATION_ERROR' } }),
     );
     await expect(settle(client)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-    expect(server?.seen).toHaveLength(1);
+    expect(seen()).toHaveLength(1);
   });
 
   it('is also searched for if the response is not an envelope', async () => {
@@ -76,7 +63,7 @@ describe('a create without a given request ID', () => {
       );
     });
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup', value: { id: 'env_1' } });
-    expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
+    expect(requests().filter((one) => one.startsWith('POST'))).toHaveLength(1);
   });
 
   it('is searched for immediately, and only until it is found', async () => {
@@ -92,7 +79,7 @@ describe('a create without a given request ID', () => {
       number < 4 ? loseReply(response) : found(request, response, number),
     );
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup', value: { id: 'env_1' } });
-    expect(server?.seen).toHaveLength(5);
+    expect(seen()).toHaveLength(5);
   });
 
   it('stays unknown if every search fails', async () => {
@@ -102,7 +89,7 @@ describe('a create without a given request ID', () => {
       // The message has the error of the create, and that of the search.
       message: expect.stringMatching(/127\.0\.0\.1.*127\.0\.0\.1/) as unknown,
     });
-    expect(server?.seen).toHaveLength(8);
+    expect(seen()).toHaveLength(8);
   });
 
   it.each([2, 4])('stops if the caller aborts during the search, at request %i', async (last) => {
@@ -112,7 +99,7 @@ describe('a create without a given request ID', () => {
       loseReply(response);
     });
     await expect(settle(client, controller.signal)).rejects.toThrow('enough');
-    expect(server?.seen).toHaveLength(last);
+    expect(seen()).toHaveLength(last);
   });
 
   it('is found within a minute if the clock is set back by hours meanwhile', async () => {
@@ -125,7 +112,7 @@ describe('a create without a given request ID', () => {
     };
     const { client, clock } = await serviceOf(lagging);
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
-    await server?.close();
+    await closeService();
     const without = await serviceOf((request, response, number) => {
       if (number === 1) without.clock.time -= 180 * MINUTE;
       return losing([])(request, response, number);
@@ -143,11 +130,11 @@ describe('a create without a given request ID', () => {
     }));
     const { client } = await serviceOf(losing(many));
     expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_20' } });
-    await server?.close();
+    await closeService();
     const without = await serviceOf(losing(many.map((one) => ({ ...one, metadata: {} }))));
     expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
     // Seven searches of the two pages that are young enough, each reading page 1 again.
-    expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(21);
+    expect(requests().filter((one) => one === 'GET /envelopes')).toHaveLength(21);
   });
 
   it('is never matched with an envelope that existed long before', async () => {

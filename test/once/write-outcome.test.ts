@@ -1,23 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { actWithOutcome, sendEnvelope } from '../../src/once/write-outcome.ts';
-import { clientFor } from '../support/client.ts';
-import { fakeClock } from '../support/clock.ts';
-import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+import { json, loseReply } from '../support/server.ts';
+import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
-let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-});
-
-type ResponseOutcome = Parameters<typeof startServer>[0];
-
-/** A client without retries, so that every request is part of resolving the outcome. */
-async function serviceOf(answer: ResponseOutcome) {
-  await server?.close();
-  server = await startServer(answer);
-  const clock = fakeClock();
-  return { clock, client: clientFor(server.origin, { retries: 0, clock }) };
-}
+afterEach(closeService);
 
 describe('an action', () => {
   const DRAFT = { id: 'env_1', status: 'DRAFT' };
@@ -64,7 +50,7 @@ describe('an action', () => {
     ] as const) {
       const done = await send([refuse(code, status)], [SENT]);
       expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 1, reads: 0 });
-      await server?.close();
+      await closeService();
     }
   });
 
@@ -105,7 +91,7 @@ describe('an action', () => {
     const { client } = await serviceOf(({ method }, response) =>
       method === 'GET'
         ? json(response, 200, { data: canceled })
-        : server?.seen.length === 1
+        : seen().length === 1
           ? loseReply(response)
           : refuse('INVALID_STATE')(response),
     );
