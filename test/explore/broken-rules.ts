@@ -13,7 +13,7 @@ import type * as Explorer from './explore.ts';
 /** The rules by what a process does that breaks them. */
 export type BrokenRule =
   | 'sends its own draft'
-  | 'sends the youngest draft'
+  | 'sends the draft of another'
   | 'prefers an older draft to what was sent'
   | 'decides without waiting'
   | 'decides without reading the list'
@@ -43,8 +43,6 @@ export async function withBrokenRule<T>(
 
 function breakablePrecedence(real: typeof Precedence): typeof Precedence {
   const byPrecedence: typeof real.byPrecedence = (a, b) => {
-    if (broken === 'sends the youngest draft' && a.status === 'DRAFT' && b.status === 'DRAFT')
-      return real.byPrecedence(b, a);
     if (broken !== 'prefers an older draft to what was sent') return real.byPrecedence(a, b);
     const asDraft = (one: typeof a) => (one.status === 'CANCELLED' ? one : { ...one, status: 'DRAFT' });
     return real.byPrecedence(asDraft(a), asDraft(b));
@@ -53,8 +51,12 @@ function breakablePrecedence(real: typeof Precedence): typeof Precedence {
 }
 
 function breakableChoice(real: typeof CarryOut): typeof CarryOut {
-  const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) =>
-    real.chooseEnvelope(host, draft, broken === 'sends its own draft' ? [] : others);
+  const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) => {
+    if (broken === 'sends its own draft') return real.chooseEnvelope(host, draft, []);
+    const [other, ...rest] = others;
+    if (broken !== 'sends the draft of another' || !other) return real.chooseEnvelope(host, draft, others);
+    return real.chooseEnvelope(host, other.id, rest);
+  };
   const tidy: typeof real.tidy = (...all) =>
     broken === 'cancels nothing' ? Promise.resolve() : real.tidy(...all);
   return { ...real, chooseEnvelope, tidy };

@@ -23,6 +23,7 @@ it.each([
 
 it.each<[BrokenRule, Partial<Settings>, string]>([
   ['sends its own draft', {}, 'twice'],
+  ['sends the draft of another', {}, 'twice'],
   ['decides without reading the list', {}, 'twice'],
   ['decides without waiting', { skew: true }, 'twice'],
   ['cancels nothing', {}, 'leftover'],
