@@ -9,6 +9,8 @@ export interface LogEntry
   outcome: 'done' | 'refused' | 'unknown';
   /** An error code. */
   error: string | null;
+  /** Why the envelope was canceled. */
+  reason?: string | undefined;
   /** The bulk run that all its writes belong to. */
   run?: string | undefined;
   counts?: Record<string, number> | undefined;
@@ -16,7 +18,7 @@ export interface LogEntry
 
 export function entryOf(write: LoggedWrite): LogEntry {
   const { intent, envelopeIds, error, counts } = write;
-  const { id, at, user, profile, baseUrl, command, effect, requestId, run } = intent;
+  const { id, at, user, profile, baseUrl, command, effect, requestId, reason, run } = intent;
   return {
     id,
     at,
@@ -29,6 +31,7 @@ export function entryOf(write: LoggedWrite): LogEntry {
     requestId,
     outcome: outcomeOf(write),
     error,
+    ...(reason === undefined ? {} : { reason }),
     ...(run === undefined ? {} : { run }),
     ...(counts === undefined ? {} : { counts }),
   };

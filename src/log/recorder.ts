@@ -34,6 +34,8 @@ export interface WriteFacts {
   requestId: string | undefined;
   /** The signer to remind. */
   signerId?: string | undefined;
+  /** Why an envelope is canceled. */
+  reason?: string | undefined;
   once?: WriteIdentity | undefined;
 }
 
@@ -41,6 +43,8 @@ export interface WriteFacts {
 const MIN_START_MS = 5_000;
 /** A longer ID is not stored in the log. */
 const MAX_ID_LENGTH = 500;
+const MAX_REASON_LENGTH = 500;
+const ADDRESS = /[^\s<>()[\]"',;:]+@[^\s<>()[\]"',;:]+/g;
 /** The form of the service's codes. Anything else is not stored in the log. */
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
@@ -159,7 +163,10 @@ export class LogRecorder {
     else await this.#lost(intent, write, code);
   }
 
-  #intent(id: string, { action, effect, envelopeIds, requestId, signerId, once }: WriteFacts): Intent {
+  #intent(
+    id: string,
+    { action, effect, envelopeIds, requestId, signerId, reason, once }: WriteFacts,
+  ): Intent {
     const now = this.#options.clock.now();
     return {
       type: 'intent',
@@ -176,6 +183,7 @@ export class LogRecorder {
       envelopeIds: knownIds(envelopeIds),
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
+      ...(reason ? { reason: storedReason(reason) } : {}),
       ...this.#options.facts,
       account: this.#options.account,
     };
@@ -230,6 +238,11 @@ function countsFor({ since }: WriteIdentity, now: number): (write: LoggedWrite) 
 /** Returns a new ID for an entry. */
 function newWriteId(): string {
   return `log_${randomBytes(6).toString('hex')}`;
+}
+
+/** Returns a reason without email addresses, which the log doesn't contain. */
+function storedReason(reason: string): string {
+  return reason.replaceAll(ADDRESS, '[address]').slice(0, MAX_REASON_LENGTH);
 }
 
 function knownIds(ids: readonly string[]): string[] {

@@ -11,9 +11,17 @@ export function recordingGate(options: Omit<RecorderOptions, 'account'>): OpenGa
     return {
       ...openGate(send, account),
       pass: (request) => {
-        const { action, effect, envelopeId, requestId, signer } = readWrite(request);
+        const { action, effect, envelopeId, requestId, signer, reason } = readWrite(request);
         const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-        const facts = { action, effect, envelopeIds, requestId, signerId: signer, once: request.once };
+        const facts = {
+          action,
+          effect,
+          envelopeIds,
+          requestId,
+          signerId: signer,
+          reason,
+          once: request.once,
+        };
         return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
       },
       resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),

@@ -33,6 +33,8 @@ const intentSchema = z.object({
   envelopeIds: z.array(z.string()),
   /** Null if it may contain an address. */
   requestId: text,
+  /** Why an envelope is canceled, without addresses. The service doesn't return it. */
+  reason: z.optional(z.string()),
   run: z.optional(z.string()),
   user: z.string(),
   profile: text,

@@ -18,6 +18,8 @@ export interface Write {
   sends: boolean;
   /** The signer to remind. */
   signer?: string | undefined;
+  /** Why to cancel it. */
+  reason?: string | undefined;
 }
 
 const ENVELOPES = '/esign/envelopes';
@@ -57,8 +59,9 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
   const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
   if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;
   if ((sent !== undefined || bodyText) && !isPlainAction(sent, bodyText)) return other;
-  const signer = isRecord(sent) && typeof sent.signerId === 'string' ? sent.signerId : undefined;
-  return { ...other, action, effect: 'mails', envelopeId, signer };
+  const textAt = (key: string) => (isRecord(sent) && typeof sent[key] === 'string' ? sent[key] : undefined);
+  const [signer, reason] = [textAt('signerId'), textAt('reason')];
+  return { ...other, action, effect: 'mails', envelopeId, signer, reason };
 }
 
 /** Returns true if every service reads the body of an action in the same way: no other fields, values of other types, or repeated names. */

@@ -101,12 +101,12 @@ export function indented(text: string, indent: number, terminal: Terminal): stri
   return fitted(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Puts text after its label, or on the next line if both don't fit on one. */
-export function withHangingIndent(head: string, text: string, terminal: Terminal): string {
+/** Puts text after its label, or on the next line, indented by `indent` columns, if both don't fit on one. */
+export function withHangingIndent(head: string, text: string, terminal: Terminal, indent = 2): string {
   const line = `${head} ${text}`;
   return widthOf(line) <= terminal.columns
     ? line
-    : `${head.trimEnd()}\n  ${indented(text.trimStart(), 2, terminal)}`;
+    : `${head.trimEnd()}\n${' '.repeat(indent)}${indented(text.trimStart(), indent, terminal)}`;
 }
 
 function fitted(text: string, room: number): string {

@@ -55,40 +55,61 @@ export function truncate(text: string, width: number): string {
   return `${result}…`;
 }
 
-/** Pieces that are kept on one line. A command in backquotes is one piece, so that it can be copied. */
-const PIECES = /`[^`\n]*`\S*|\S+/g;
+/** Pieces that are kept on one line, with the spaces after them. A command in backquotes is one piece, so that it can be copied. */
+const PIECES = /(\S*?`[^`\n]*`\S*|\S+)(\s*)/g;
 
-/** Wraps sentences at `width` columns. Longer words are not split, and line breaks are kept. */
+/** Wraps each line of a text at `width` columns. The new lines are indented like it. */
 export function paragraph(text: string, width: number): string {
   return text
     .split('\n')
-    .map((line) => (widthOf(line) <= width ? line : reflow(line, width)))
+    .flatMap((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      const parts = wrapped(line.slice(indent.length), width - indent.length);
+      return parts.map((part) => `${indent}${part}`.trimEnd());
+    })
     .join('\n');
 }
 
-function reflow(line: string, width: number): string {
-  const indent = /^ */.exec(line)?.[0] ?? '';
-  const lines: string[] = [];
-  for (const piece of line.match(PIECES) ?? []) {
-    const last = lines.at(-1);
-    if (last !== undefined && widthOf(`${last} ${piece}`) <= width)
-      lines[lines.length - 1] = `${last} ${piece}`;
-    else lines.push(`${indent}${piece}`);
-  }
-  return lines.join('\n');
-}
-
-/** Wraps text at `width` columns, between words if possible. */
+/**
+ * Wraps a line at `width` columns, between words. A longer word, such as a path, stays whole so that it can be copied; the terminal
+ * continues it on the next line. Only languages without spaces are wrapped between characters.
+ */
 export function wrapped(text: string, width: number): string[] {
-  const lines = [''];
-  for (const word of text.split(/(?<= )/)) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && widthOf(line) + widthOf(word.trimEnd()) > width) lines.push('');
-    for (const { segment } of widthOf(word) > width ? segmentsOf(word) : [{ segment: word }]) {
-      const last = lines.at(-1) ?? '';
-      if (widthOf(last) + widthOf(segment.trimEnd()) > width) lines.push(segment);
-      else lines[lines.length - 1] = `${last}${segment}`;
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const { piece, gap } of piecesOf(text, width)) {
+    const longer = `${line}${line === '' ? '' : gap}${piece}`;
+    if (line === '' || widthOf(longer) <= width) line = longer;
+    else {
+      lines.push(line);
+      line = piece;
     }
   }
-  return lines.map((line) => line.trimEnd());
+  return [...lines, line];
+}
+
+/** Yields what may begin a line, with the spaces before it. */
+function* piecesOf(text: string, width: number): Generator<{ piece: string; gap: string }> {
+  let gap = '';
+  for (const [, word = '', after = ''] of text.matchAll(PIECES)) {
+    for (const piece of widthOf(word) > width ? betweenWideCharacters(word) : [word]) {
+      yield { piece, gap };
+      gap = '';
+    }
+    gap = after;
+  }
+}
+
+/** Splits a word next to each wide character, as in Chinese and Japanese. */
+function betweenWideCharacters(word: string): string[] {
+  const pieces: string[] = [];
+  let isOpen = false;
+  for (const { segment } of segmentsOf(word)) {
+    const isWide = widthOf(segment) > 1;
+    if (isOpen && !isWide) pieces[pieces.length - 1] += segment;
+    else pieces.push(segment);
+    isOpen = !isWide;
+  }
+  return pieces;
 }

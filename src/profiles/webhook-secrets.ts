@@ -30,7 +30,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Returns the webhook secrets generated on this machine, one per envelope. The service never returns them. */
+/** Returns the webhook secrets of envelopes that were created on this machine. The service never returns them. */
 export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[]> {
   const path = pathIn(folder);
   try {
@@ -46,19 +46,22 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
 
 /**
  * Stores a secret under the request ID before the envelope is created, and adds the envelope's ID later. If the secret were lost,
- * the envelope's deliveries couldn't be verified. Returns the stored secret, and whether it is new: the first one of a request ID
- * stays, because another process may have sent it already.
+ * the envelope's deliveries couldn't be verified. Returns the stored secret, and whether it is new. The first generated secret of a
+ * request ID stays, because another process may have sent it already; one that the user gave (`isGiven`) is stored next to others.
  * @throws UsageError if it can't be written.
  */
 export async function saveWebhookSecret(
   folder: string,
   entry: WebhookSecret,
+  isGiven = false,
 ): Promise<{ secret: string; isNew: boolean }> {
   let earlier: WebhookSecret | undefined;
   try {
     await update(folder, (secrets) => {
       const isSame = (one: WebhookSecret) =>
-        one.requestId === entry.requestId && one.baseUrl === entry.baseUrl;
+        one.requestId === entry.requestId &&
+        one.baseUrl === entry.baseUrl &&
+        (!isGiven || one.secret === entry.secret);
       earlier = secrets.find(isSame);
       const others = secrets.filter((one) => !isSame(one));
       const old = others.slice(0, -ALWAYS_KEPT);

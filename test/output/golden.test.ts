@@ -260,17 +260,22 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   history: (columns) =>
     renderHistory(
       { ...envelope, signers: signers.slice(0, 1) },
-      [
-        {
-          at: '2026-11-20T09:00:00Z',
-          receivedAt: '2026-11-20T09:00:01Z',
-          event: 'envelope.signed',
-          status: 'IN_PROGRESS',
-          signer: 'a.very.long.address.of.somebody@department.subsidiary.example.com',
-          verified: false,
-          deliveryId: record.deliveryId,
+      {
+        received: {
+          refused: 0,
+          accepted: [
+            {
+              at: '2026-11-20T09:00:00Z',
+              receivedAt: '2026-11-20T09:00:01Z',
+              event: 'envelope.signed',
+              status: 'IN_PROGRESS',
+              signer: 'a.very.long.address.of.somebody@department.subsidiary.example.com',
+              verified: false,
+              deliveryId: record.deliveryId,
+            },
+          ],
         },
-      ],
+      },
       terminalOf(columns),
       now,
     ),
@@ -316,9 +321,9 @@ describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
   it.each(Object.entries(VIEWS))('matches the golden file of %s', async (name, view) => {
     const text = await view(columns);
     await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
-    // Commands and IDs for copying are not wrapped, so only they may be wider.
-    const isCommand = (line: string) => /^\s*(?:esign|Resume:)/.test(line);
-    const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isCommand(line));
+    // Commands and single words for copying, such as an address or a header with its value, are not wrapped, so only they may be wider.
+    const isForCopying = (line: string) => /^\s*(?:(?:esign|Resume:).*|(?:\S+ {2,})?\S+)$/.test(line);
+    const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isForCopying(line));
     expect(tooWide).toEqual([]);
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });

@@ -58,10 +58,11 @@ describe('envelopes create on a terminal', () => {
   it('asks for template, signers by role, who signs first, and subject, shows everything, and keeps a draft', async () => {
     const screen = open(['envelopes', 'create']);
     await chooseLease(screen);
-    // The last signer in the role is the default.
-    await screen.shows('? Landlord: (Lars Landlord <lars@example.com>)');
-    screen.type('\r');
-    await answer(screen, '? Tenant: (Tara', 'Zoe <zoe@example.com>\r');
+    // The last signer in the role is suggested. Enter alone doesn't choose it.
+    await answer(screen, '? Landlord (= for Lars Landlord <lars@example.com>):', '\r');
+    await screen.shows('Type an address');
+    await answer(screen, '? Landlord', '=\r');
+    await answer(screen, '? Tenant (= for Tara', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? Who signs first?', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Email subject', "Lars' flat\r");
     await screen.shows('? What next?');
@@ -81,7 +82,7 @@ describe('envelopes create on a terminal', () => {
 
   it('asks only for what the flags leave out, and sends if that is chosen', async () => {
     const screen = open(['envelopes', 'create', '--template', 'tmpl_nda', '--subject', 'asked']);
-    await answer(screen, '? Signer:', 'nobody\r');
+    await answer(screen, '? Signer', 'nobody\r');
     await answer(screen, 'Type an address', '\u0015Zoe <zoe@example.com>\r');
     await answer(screen, '? What next?', `${DOWN}\r`);
     expect((await screen.ended).code).toBe(0);
@@ -91,7 +92,7 @@ describe('envelopes create on a terminal', () => {
   it('exits with 2 and creates nothing if the user quits at the summary', async () => {
     const before = (await envelopes()).length;
     const screen = open(['envelopes', 'create', '--template', 'tmpl_nda', '--subject', 'x']);
-    await answer(screen, '? Signer:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Signer', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? What next?', `${DOWN}${DOWN}\r`);
     expect((await screen.ended).code).toBe(2);
     expect(await envelopes()).toHaveLength(before);
@@ -113,8 +114,8 @@ describe('envelopes create on a terminal', () => {
 
   const PROMPTS = [
     '? Template:',
-    '? Landlord:',
-    '? Tenant:',
+    '? Landlord',
+    '? Tenant',
     '? Who signs first?',
     '? Email subject',
     '? What next?',
@@ -126,7 +127,8 @@ describe('envelopes create on a terminal', () => {
       const before = (await envelopes()).length;
       const screen = open(['envelopes', 'create']);
       for (const question of PROMPTS.slice(0, index))
-        await (question.includes('Template') ? chooseLease(screen) : answer(screen, question, '\r'));
+        if (question === '? Template:') await chooseLease(screen);
+        else await answer(screen, question, /Landlord|Tenant/.test(question) ? '=\r' : '\r');
       await answer(screen, last, index % 2 === 0 ? CTRL_C : CTRL_D);
       expect(await screen.ended).toMatchObject({ signal: 2 });
       expect(await envelopes()).toHaveLength(before);
@@ -136,7 +138,7 @@ describe('envelopes create on a terminal', () => {
     const screen = shell(
       'ID=$(esign envelopes create -q --template tmpl_nda --subject piped); echo "made <$ID>"',
     );
-    await answer(screen, '? Signer:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Signer', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? What next?', '\r');
     await screen.shows('exit 0');
     await screen.shows(`made <${String((await withSubject('piped'))?.id)}>`);

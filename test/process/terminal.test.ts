@@ -197,7 +197,7 @@ describe('progress and color', () => {
     [{}, true],
   ])('is used in prompts, too, with %j: %j', async (env, isThere) => {
     const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], { ...account.env, ...env });
-    await screen.shows('? Signer:');
+    await screen.shows('? Signer');
     screen.type('\u0003');
     await screen.ended;
     expect(COLORS.test(screen.raw())).toBe(isThere);

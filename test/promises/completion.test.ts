@@ -57,6 +57,10 @@ describe('completion', () => {
     expect(await candidates('fish', 'env_s', 'envelopes', 'get')).toEqual(['env_sent\tSENT · Lease']);
   });
 
+  it('suggests every template that was shown, also those of envelopes', async () => {
+    expect(await values('tmpl_', 'envelopes', 'create', '--template')).toEqual(['tmpl_lease', 'tmpl_a']);
+  });
+
   it('suggests nothing of one key to another', async () => {
     const words = ['__complete', 'zsh', '=', 'envelopes', 'get'];
     for (const other of [
@@ -91,7 +95,7 @@ describe('completion', () => {
   });
 
   it('leaves out IDs with line breaks, and makes descriptions safe', async () => {
-    expect(await candidates('zsh', '', 'templates', 'get')).toEqual(['tmpl_a\t␛[31m:x tmpl_a']);
+    expect(await candidates('zsh', '', 'templates', 'get')).toEqual(['tmpl_lease', 'tmpl_a\t␛[31m:x tmpl_a']);
   });
 
   it('prints nothing, not even an error, when everything is broken', async () => {

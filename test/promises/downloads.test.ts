@@ -64,6 +64,15 @@ describe('envelopes download', () => {
     );
   });
 
+  it('writes a single file only into a folder that exists', async () => {
+    const { code, stderr } = await home.run`envelopes download ${id} --what signed -o nowhere/x.pdf`;
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("Can't write nowhere/x.pdf: its folder does not exist."),
+    ]);
+    await expect(readFile(home.path('nowhere/x.pdf'))).rejects.toThrow('ENOENT');
+  });
+
   it('reads each envelope once', async () => {
     const { stderr } = await home.run`envelopes download ${ids} --dir once --debug`;
     expect(stderr.match(/GET \S+\/esign\/envelopes\/env_\w+$/gm)?.length ?? 0).toBe(2);

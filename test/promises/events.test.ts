@@ -99,6 +99,8 @@ describe('the journal of webhooks', () => {
     // Refused deliveries may be forged.
     expect((await own.run`events replay ${forged} --to ${appUrl}`).code).toBe(2);
     expect((await own.run`events show dlv_none`).code).toBe(4);
+    const { id: eventId } = await own.object`events show ${id}`;
+    expect(await own.object`events show ${String(eventId)}`).toMatchObject({ deliveryId: id });
     expect(await own.object`events show ${forged}`).toMatchObject({ envelopeId: 'env_forged', answer: 401 });
     const folder = own.path('state', 'events');
     const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.jsonl'));

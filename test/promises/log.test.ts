@@ -33,14 +33,18 @@ describe('the log of writes', () => {
     const id = await created('--subject', 'canary-subject', '--message', 'canary-message');
     await home.json`envelopes send ${id}`;
     await home.run`api POST /esign/envelopes/${id}/send`;
-    await home.run(['envelopes', 'cancel', id, '--reason', 'canary-reason', '--yes']);
+    await home.run(['envelopes', 'cancel', id, '--reason', 'Wrong salary of ada@canary.example', '--yes']);
     const facts = { profile: 'sandbox', envelopeIds: [id], outcome: 'done', error: null };
     expect(await entries('--envelope', id)).toMatchObject([
       { ...facts, command: 'envelopes create', effect: 'writes' },
       { ...facts, command: 'envelopes send', effect: 'mails' },
       { ...facts, command: 'api', effect: 'mails', outcome: 'refused', error: 'INVALID_STATE' },
-      { ...facts, command: 'envelopes cancel', effect: 'mails' },
+      { ...facts, command: 'envelopes cancel', effect: 'mails', reason: 'Wrong salary of [address]' },
     ]);
+    const { stdout } = await home.run`envelopes get ${id} --history`;
+    expect(stdout).toMatch(
+      /UTC {2}.* ago +canceled: Wrong salary of \[address\]|just now +canceled: Wrong salary of \[address\]/,
+    );
     expect(await entries('--since', '2020-01-01')).toEqual(await entries());
     expect(await entries('--since', '2090-01-01')).toEqual([]);
     const folder = home.path('state', 'log');

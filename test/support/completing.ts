@@ -14,6 +14,7 @@ export async function serviceToComplete(
     id: `env_${status.toLowerCase()}`,
     status,
     subject: 'Lease',
+    templateId: 'tmpl_lease',
   }));
   const service = await fakeService((request, response) => {
     const items = request.path.endsWith('templates') ? templates : envelopes;

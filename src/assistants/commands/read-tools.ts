@@ -113,8 +113,8 @@ function detailTools(context: Context): Tool[] {
       more: { id },
       run: async (_, wanted) => {
         const envelope = await get(wanted.id);
-        const history = await historyReader([envelope.id], context.terminal)(envelope.id);
-        return { data: { ...envelope, history } };
+        const { accepted } = await historyReader([envelope.id], context.terminal)(envelope.id);
+        return { data: { ...envelope, history: accepted } };
       },
     }),
     tool({

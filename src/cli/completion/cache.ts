@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { IndexScope } from '../../catalog/index/index-writer.ts';
 import { shortDigest } from '../../kernel/digest.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
-/** How long an ID is kept. Older ones are rarely useful. */
-const RETENTION_MS = 24 * 3_600_000;
+/** How long an ID is kept. Older envelopes are rarely useful; templates are used again and again. */
+const RETENTION_MS: Readonly<Record<RecentKind, number>> = { envelopes: DAY_MS, templates: 90 * DAY_MS };
 /** Unchanged entries younger than this are not written again, because a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 
@@ -30,7 +31,7 @@ export function cacheFile(stateDir: string, scope: IndexScope): string {
 
 /** Returns recent IDs, newest first. Returns an empty list if the cache is missing or unreadable. */
 export function readRecent(file: string, kind: RecentKind, now: number): Recent[] {
-  return fresh(readCache(file)[kind], now);
+  return fresh(readCache(file), kind, now);
 }
 
 /** Adds the IDs of a run. A concurrent run may overwrite them, which is acceptable for a cache. */
@@ -39,8 +40,8 @@ export function keepRecents(file: string, seen: Recents, now: number): void {
   if (isKnown(seen.envelopes, before.envelopes, now) && isKnown(seen.templates, before.templates, now))
     return;
   const after: Cache = {
-    envelopes: merged(seen.envelopes, before.envelopes, now),
-    templates: merged(seen.templates, before.templates, now),
+    envelopes: merged(seen, before, 'envelopes', now),
+    templates: merged(seen, before, 'templates', now),
   };
   replaceFile(file, JSON.stringify(after));
 }
@@ -54,13 +55,13 @@ function isKnown(seen: Recents[RecentKind], before: Cache[RecentKind], now: numb
   );
 }
 
-function merged(seen: Recents[RecentKind], before: Cache[RecentKind], now: number): Cache[RecentKind] {
-  const rest = fresh(before, now).filter(({ id }) => !seen.has(id));
-  return [...[...seen.values()].map((one) => ({ ...one, at: now })), ...rest].slice(0, RECENT_LIMIT);
+function merged(seen: Recents, before: Cache, kind: RecentKind, now: number): Cache[RecentKind] {
+  const rest = fresh(before, kind, now).filter(({ id }) => !seen[kind].has(id));
+  return [...[...seen[kind].values()].map((one) => ({ ...one, at: now })), ...rest].slice(0, RECENT_LIMIT);
 }
 
-function fresh<T extends { at: number }>(entries: readonly T[], now: number): T[] {
-  return entries.filter(({ at }) => now - at < RETENTION_MS && at <= now);
+function fresh(cache: Cache, kind: RecentKind, now: number): Cache[RecentKind] {
+  return cache[kind].filter(({ at }) => now - at < RETENTION_MS[kind] && at <= now);
 }
 
 function readCache(file: string): Cache {

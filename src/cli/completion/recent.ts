@@ -20,9 +20,12 @@ export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
-/** Adds an envelope that was read, for completion. */
-export function noteEnvelope({ envelopes }: Recents, { id, subject, templateName, status }: Envelope): void {
+/** Adds an envelope that was read, and its template, for completion. */
+export function noteEnvelope({ envelopes, templates }: Recents, envelope: Envelope): void {
+  const { id, subject, templateId, templateName, status } = envelope;
   note(envelopes, { id, label: subject ?? templateName ?? '', status: status ?? undefined });
+  if (templateId && !templates.has(templateId))
+    note(templates, { id: templateId, label: templateName ?? '' });
 }
 
 /** Adds a template that was read, for completion. */

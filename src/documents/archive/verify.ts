@@ -13,7 +13,7 @@ import type { TrustedSigners } from '../seal/trust.ts';
 import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './hash-lists.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, staysInside } from './manifest.ts';
-import { isPdf } from './pdf-header.ts';
+import { isCutOff, isPdf } from './pdf-header.ts';
 
 const CONCURRENCY = 4;
 
@@ -59,7 +59,7 @@ async function verifyOne(
   options: ArchiveVerifyOptions,
 ): Promise<VerifiedFile> {
   options.signal?.throwIfAborted();
-  const { path, name } = candidate;
+  const { path } = candidate;
   const failed = (message: string, facts: Partial<VerifiedFile> = {}): VerifiedFile => ({
     path,
     sha256: null,
@@ -68,12 +68,12 @@ async function verifyOne(
     ...facts,
     error: { code: 'STORAGE_CORRUPT', message },
   });
-  if (path === null || candidate.isFailure) return failed(name);
+  if (path === null || candidate.isFailure) return failed(candidate.name);
   const expected = await lists.expectedOf(path);
   let opened: number | undefined;
   try {
     opened = openRegular(path);
-    if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
+    if (opened === undefined) return failed(`${path} is missing.`, { list: 'missing' });
     const sha256 = await sha256Of(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: isPdf(opened) }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
@@ -82,14 +82,15 @@ async function verifyOne(
     const known: TrustedSigners = { ...options.known, acceptsExtended: saved === true ? 'all' : undefined };
     const { seal, problem } = judgeSeal(checked, known, rule);
     const other = expected.find((one) => one.sha256 !== sha256);
-    const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(name, other) };
-    const badSeal = problem && { ...problem, message: `${name}: ${problem.message}` };
+    const changed = other && { code: 'STORAGE_CORRUPT', message: mismatch(path, other) };
+    const bad = (expected.length === 0 && incompleteness(opened, seal)) || problem;
+    const badFile = bad && { ...bad, message: `${path}: ${bad.message}` };
     const list = listResult(expected, changed !== undefined);
-    return { path, sha256, list, seal, error: errorOf([changed ?? badSeal, saved === true ? null : saved]) };
+    return { path, sha256, list, seal, error: errorOf([changed ?? badFile, saved === true ? null : saved]) };
   } catch (error) {
     options.signal?.throwIfAborted();
     const reason =
-      error instanceof EsignError ? error.message : `${name} can't be read (${diskReason(error)}).`;
+      error instanceof EsignError ? error.message : `${path} can't be read (${diskReason(error)}).`;
     return failed(reason, { list: listResult(expected, true) });
   } finally {
     if (opened !== undefined) closeSync(opened);
@@ -132,8 +133,15 @@ function errorOf(problems: readonly (VerifiedFile['error'] | undefined)[]): Veri
     : { code: first.code, message: all.map(({ message }) => message).join(' ') };
 }
 
-function mismatch(name: string, { dir }: ExpectedHash): string {
-  return `${name} was changed: its SHA-256 does not match ${join(dir, MANIFEST_NAME)}.`;
+/** A PDF that was cut off has lost the seal at its end, so it would look like one that never had any. */
+function incompleteness(file: number, seal: JudgedSeal | null): VerifiedFile['error'] {
+  if (seal?.state !== 'unsigned' || !isCutOff(file)) return null;
+  const message = 'The end of the PDF is missing, and with it any seal. Get the file again.';
+  return { code: 'STORAGE_CORRUPT', message };
+}
+
+function mismatch(path: string, { dir }: ExpectedHash): string {
+  return `${path} was changed: its SHA-256 does not match ${join(dir, MANIFEST_NAME)}.`;
 }
 
 const ORIGINAL = /\.document\.pdf$/i;
@@ -154,7 +162,7 @@ function ruleFor(
 interface ArchiveFile {
   /** Null for a line of a hash list that names no file. */
   path: string | null;
-  /** The file's name in messages, or the problem that prevents checking it. */
+  /** The file's path in the folder, or the problem that prevents checking it. */
   name: string;
   isFailure?: true;
   /** True if the user named the file itself, not a folder that contains it. */
@@ -215,8 +223,7 @@ class Found {
 
   addLine(dir: string, line: ListLine): void {
     if (line.file === undefined) {
-      const where = relative(this.#place, join(dir, MANIFEST_NAME)).split(sep).join('/');
-      this.addFailure(null, `${where}: ${line.problem}`);
+      this.addFailure(null, `${join(dir, MANIFEST_NAME)}: ${line.problem}`);
     } else this.addFile(join(dir, relative(resolve(dir), line.file)));
   }
 

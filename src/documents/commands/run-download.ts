@@ -8,6 +8,7 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import { counted, durationText } from '../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
+import { checkFolderOf } from '../../kernel/files/new-file.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../output/progress.ts';
 import type { Context } from '../../session/context.ts';
@@ -142,6 +143,7 @@ function refuseOutput(
       hint: `Use --dir ${output} instead.`,
     });
   }
+  if (output !== undefined && output !== '-') checkFolderOf(output);
 }
 
 function itemOf(

@@ -5,7 +5,8 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { startSpinner } from '../../output/spinner.ts';
-import { safeLine } from '../../output/text.ts';
+import { errColumns } from '../../output/terminal.ts';
+import { paragraph, safeLine } from '../../output/text.ts';
 import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { hasSealedPart } from '../seal/sealed-part.ts';
@@ -99,7 +100,17 @@ function summary({ files, unlisted }: { files: number; unlisted: number }): stri
   return `${checked}; ${listed === 1 ? '1 matches' : `${listed} match`} ${MANIFEST_NAME}, ${inNone}.`;
 }
 
+/** The mark in front of a file, and a space. */
+const MARK_WIDTH = 2;
+
 function inWords(file: VerifiedFile, terminal: CommandTerminal): Pick<ItemResult, 'text' | 'failure'> {
-  if (file.error === null) return { text: renderVerified(file, terminal) };
-  return { failure: `${terminal.styleErr('red', '✗')} ${safeLine(file.error.message)}\n` };
+  const text = renderVerified(file, terminal);
+  if (file.error === null) return { text };
+  const failure = paragraph(safeLine(file.error.message), errColumns() - MARK_WIDTH);
+  const lines = failure.replaceAll('\n', `\n${' '.repeat(MARK_WIDTH)}`);
+  return {
+    failure: `${terminal.styleErr('red', '✗')} ${lines}\n`,
+    // In a pipe, every file has its line.
+    ...(terminal.outIsTty || file.path === null ? {} : { text }),
+  };
 }

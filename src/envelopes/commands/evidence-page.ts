@@ -60,7 +60,7 @@ ${verdict(evidence)}
 ${section('Envelope', factList(envelopeFacts(envelope)))}
 ${section('Signers', signerTable(signers))}
 ${section('Documents', documents.length === 0 ? 'None.' : documents.map(documentEntry))}
-${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), signers))}
+${section('What happened', timeline(timelineOf(envelope, webhooks, reminders, writes), signers))}
 ${section('Webhooks received here', webhookTable(webhooks))}
 ${writes.length > 0 && section('Commands on this machine', writeTable(writes))}
 ${section(

@@ -1,39 +1,60 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
-import { eventsDir } from '../../kernel/files/paths.ts';
+import { eventsDir, findStateDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { entryOf, type LogEntry } from '../../log/log-entry.ts';
+import { logFolder } from '../../log/log-folder.ts';
+import { readCancels } from '../../log/read-log.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import type { WebhookHistoryEntry } from '../../webhooks/journal/history.ts';
+import type { Context } from '../../session/context.ts';
+import type { WebhookHistory } from '../../webhooks/journal/history.ts';
 import { timelineOf } from '../evidence/timeline.ts';
 
 /** Returns a function that returns the webhooks received for an envelope on this machine. They are read once, when it is called. */
 export function historyReader(
   ids: readonly string[],
   terminal: CommandTerminal,
-): (id: string) => Promise<WebhookHistoryEntry[]> {
-  let reading: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
+): (id: string) => Promise<WebhookHistory> {
+  let reading: Promise<ReadonlyMap<string, WebhookHistory>> | undefined;
   const readAll = async () => {
     const { readHistories } = await import('../../webhooks/journal/history.ts');
     return readHistories(eventsDir(), new Set(ids), (message) => terminal.notice(message));
   };
   return async (id) => {
     reading ??= readAll();
-    return (await reading).get(id) ?? [];
+    return (await reading).get(id) ?? { accepted: [], refused: 0 };
   };
 }
 
-/** The history of an envelope, from its own dates and the webhooks received on this machine. */
+/** Returns a function that returns why this machine canceled an envelope. The log is read once, if needed. */
+export function cancelReader({ session }: Context): (envelope: Envelope) => Promise<LogEntry[]> {
+  let reading: Promise<LogEntry[]> | undefined;
+  const readAll = async () => {
+    const folder = findStateDir();
+    if (folder === undefined) return [];
+    const writes = await readCancels(logFolder(folder), await session.baseUrl()).catch(() => []);
+    return writes.map(entryOf);
+  };
+  return async ({ id, status }) => {
+    if (status !== 'CANCELLED') return [];
+    reading ??= readAll();
+    return (await reading).filter(({ envelopeIds }) => envelopeIds.includes(id));
+  };
+}
+
+/** The history of an envelope, from its own dates, the webhooks received on this machine, and its log. */
 export function renderHistory(
   envelope: Envelope,
-  received: readonly WebhookHistoryEntry[],
+  { received, cancels = [] }: { received: WebhookHistory; cancels?: readonly LogEntry[] },
   terminal: Terminal,
   now: number,
 ): string {
-  const webhooks = received.map((one) => ({ ...one, happenedAt: one.at, duplicate: false }));
-  const cells = timelineOf(envelope, webhooks, []).map(({ at, what, who, source, verified }) => [
+  const webhooks = received.accepted.map((one) => ({ ...one, happenedAt: one.at, duplicate: false }));
+  const cells = timelineOf(envelope, webhooks, [], cancels).map(({ at, what, who, source, verified }) => [
     safeLine(exactTime(at)),
     safeLine(relativeTime(at, now)),
     safeLine(what),
@@ -41,10 +62,12 @@ export function renderHistory(
     source === 'webhook' ? `webhook${verified ? '' : ', not verified'}` : '',
   ]);
   const title = terminal.style('bold', 'History');
-  const webhookCount =
-    received.length === 0
-      ? 'no webhooks received on this machine; `esign listen` records them'
-      : `${counted(received.length, 'webhook')} received on this machine`;
   const lines = inColumns(cells).map((line) => `  ${indented(line, 4, terminal)}\n`);
-  return `\n${title}  ${indented(webhookCount, 9, terminal)}\n${lines.join('')}`;
+  return `\n${title}  ${indented(webhookCount(received, envelope.id), 9, terminal)}\n${lines.join('')}`;
+}
+
+function webhookCount({ accepted, refused }: WebhookHistory, id: string): string {
+  const some = `${counted(accepted.length, 'webhook')} received on this machine`;
+  if (refused > 0) return `${some}, ${refused} refused: \`${command('events', 'list', id)}\` shows why`;
+  return accepted.length > 0 ? some : 'no webhooks received on this machine; `esign listen` records them';
 }

@@ -8,7 +8,7 @@ import type { Context } from '../../session/context.ts';
 import { ReminderTimes, type SentReminder } from '../reminder-times.ts';
 import { findOwnReplacement } from '../replace/find-replacement.ts';
 import { renderDetails, renderEnvelope } from './envelope-text.ts';
-import { type historyReader, renderHistory } from './get-history.ts';
+import { cancelReader, type historyReader, renderHistory } from './get-history.ts';
 
 interface ViewOptions {
   client: Client;
@@ -23,13 +23,15 @@ export function envelopeView(
 ): (envelope: Envelope) => Promise<string> {
   const { terminal, session } = context;
   const lastReminder = lastReminderReader(context);
+  const cancelsOf = cancelReader(context);
   return async (envelope) => {
     const successor = await successorOf(envelope, client, context);
     const reminder = await lastReminder(envelope);
     const now = session.now();
     const text = renderEnvelope(envelope, terminal, now, { successor, reminder });
-    const history = await historyOf?.(envelope.id);
-    if (history === undefined) return text;
+    const received = await historyOf?.(envelope.id);
+    if (received === undefined) return text;
+    const history = { received, cancels: await cancelsOf(envelope) };
     return `${text}\n${renderDetails(envelope, terminal, now)}${renderHistory(envelope, history, terminal, now)}`;
   };
 }

@@ -37,7 +37,10 @@ export default class EnvelopesGet extends EsignCommand {
     const read = async (id: string): Promise<Item> => {
       const envelope = await client.envelopes.get(id, context.interrupt.signal);
       if (textOf !== undefined) return { id, text: await textOf(envelope) };
-      return { id, envelope: historyOf ? { ...envelope, history: await historyOf(envelope.id) } : envelope };
+      return {
+        id,
+        envelope: historyOf ? { ...envelope, history: (await historyOf(envelope.id)).accepted } : envelope,
+      };
     };
     // Scripts may get the JSON of a thousand envelopes, so everything else is loaded late.
     const textOf = terminal.json

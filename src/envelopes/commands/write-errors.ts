@@ -1,5 +1,6 @@
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
 import { errorText } from '../../cli/error-report.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../../kernel/errors.ts';
 import type { Context } from '../../session/context.ts';
 
@@ -17,7 +18,7 @@ export interface RunningWrite {
   searching: OnSearchStart;
 }
 
-/** Stops that take less time than this are not announced. */
+/** Stops and searches that take less time than this are not announced. */
 const NOTICE_DELAY_MS = 300;
 
 /**
@@ -36,8 +37,7 @@ export async function withOutcomeCheck<T>(
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
     return errorText(error, { json, redactor, style, exitCode, account, isWrite: true });
   });
-  const searching = () =>
-    terminal.showWaiting('Searching for the envelope (up to a minute)', { immediately: true });
+  const searching = () => announceSearch(context.terminal);
   let noticeTimer: NodeJS.Timeout | undefined;
   const onStop = () => {
     noticeTimer = setTimeout(
@@ -63,6 +63,16 @@ export async function withOutcomeCheck<T>(
     signal.removeEventListener('abort', onStop);
     forget();
   }
+}
+
+/** Shows that an envelope is being searched for: as an indicator on a terminal, and as a line elsewhere if it takes a while. */
+export function announceSearch(
+  terminal: Pick<CommandTerminal, 'errIsTty' | 'notice' | 'showWaiting'>,
+): () => void {
+  const text = 'Searching for the envelope (up to a minute)';
+  if (terminal.errIsTty) return terminal.showWaiting(text, { immediately: true });
+  const timer = setTimeout(() => terminal.notice(`${text}…`), NOTICE_DELAY_MS);
+  return () => clearTimeout(timer);
 }
 
 /** Adds a hint with the command that continues, which only the command line can determine. */

@@ -1,4 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
+import type { LogEntry } from '../../log/log-entry.ts';
 import type { EvidenceReminder, EvidenceWebhook } from './sources.ts';
 
 /** An event of the envelope and its source. */
@@ -18,11 +19,15 @@ type ReceivedEvent = Pick<
   'receivedAt' | 'happenedAt' | 'event' | 'signer' | 'verified' | 'duplicate'
 >;
 
+/** The parts of a log entry that the timeline needs. Only a cancel has a reason. */
+type LoggedReason = Pick<LogEntry, 'at' | 'outcome' | 'reason'>;
+
 /** Returns the events of the envelope in order of time. A webhook is sorted by the time of its event. */
 export function timelineOf(
   envelope: Envelope,
   webhooks: readonly ReceivedEvent[],
   reminders: readonly EvidenceReminder[],
+  writes: readonly LoggedReason[] = [],
 ): TimelineEntry[] {
   const moments = [
     ...changesOf(envelope),
@@ -30,6 +35,12 @@ export function timelineOf(
     ...reminders.map(({ at, signer }): TimelineEntry => {
       return { at, what: 'reminder requested', who: signer ?? "everyone who hadn't signed", ...THIS_MACHINE };
     }),
+    // The service returns neither when nor why an envelope was canceled.
+    ...writes.flatMap(({ at, outcome, reason }): TimelineEntry[] =>
+      reason && outcome !== 'refused'
+        ? [{ at, what: `canceled: ${reason}`, who: null, ...THIS_MACHINE }]
+        : [],
+    ),
   ];
   return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || stepOf(a) - stepOf(b));
 }

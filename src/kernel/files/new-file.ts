@@ -38,6 +38,15 @@ export function checkNewFile(path: string, force: boolean): void {
   }
 }
 
+/** Checks that the folder of a file exists. @throws UsageError otherwise */
+export function checkFolderOf(path: string): void {
+  try {
+    accessSync(dirname(path));
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
 /**
  * Writes a new file. With `force`, it replaces an existing one, whose content is kept if the new one can't be written.
  * @throws UsageError if it exists (unless `force`) or can't be written.

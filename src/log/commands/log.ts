@@ -11,7 +11,7 @@ import { readEntries } from './read-entries.ts';
 export default class Log extends EsignCommand {
   static override summary = 'List every write made from this machine, oldest first.';
   static override description =
-    "An entry is stored before each write is sent, and completed when the outcome is known. If the entry can't be stored, nothing is sent. Requests refused by a guard are also listed. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.";
+    "An entry is stored before each write is sent, and completed when the outcome is known. If the entry can't be stored, nothing is sent. Requests refused by a guard are also listed. Entries contain no secrets, subjects, messages, or addresses. Why an envelope was canceled is kept without addresses. A bulk run is one entry.";
   static override examples = [
     '<%= config.bin %> log --since 1d',
     '<%= config.bin %> log --envelope env_123 --json',
@@ -31,6 +31,9 @@ export default class Log extends EsignCommand {
   }
 }
 
+/** Enough for `unknown: TIMEOUT` and the beginning of a reason; the rest is in the JSON. */
+const OUTCOME_WIDTH = 16;
+
 export function logList(now: number): ListView<LogEntry> {
   return {
     id: ({ id }) => id,
@@ -47,20 +50,26 @@ export function logList(now: number): ListView<LogEntry> {
       { key: 'requestId', header: 'REQUEST ID' },
       { key: 'outcome' },
       { key: 'error' },
+      { key: 'reason', value: ({ reason = '' }) => reason },
     ],
     shown: [
       { key: 'at', header: 'WHEN', value: ({ at }) => relativeTime(at, now), fixed: true },
       { key: 'command', fixed: true },
       {
         key: 'outcome',
-        value: ({ outcome, error }) => (error === null ? outcome : `${outcome}: ${error}`),
-        fixed: true,
+        value: outcomeOf,
+        least: OUTCOME_WIDTH,
       },
       { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf, fixed: true },
       { key: 'profile', extra: true },
       { key: 'user', extra: true },
     ],
   };
+}
+
+function outcomeOf({ outcome, error, reason }: LogEntry): string {
+  const why = error ?? reason;
+  return why === undefined ? outcome : `${outcome}: ${why}`;
 }
 
 function envelopesOf({ envelopeIds }: LogEntry): string {

@@ -111,9 +111,9 @@ class GuardedGate {
   async pass(request: HttpRequest, { send, recorder }: Sender): Promise<HttpResponse> {
     const beginRun = this.#beginRun;
     const write = readWrite(request);
-    const { action, effect, envelopeId, requestId } = write;
+    const { action, effect, envelopeId, requestId, reason, signer: signerId } = write;
     const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-    const facts = { action, effect, envelopeIds, requestId, signerId: write.signer, once: request.once };
+    const facts = { action, effect, envelopeIds, requestId, signerId, reason, once: request.once };
     await this.#recordingRefusal(facts, recorder, () => this.#allow(write, send));
     await beginRun?.();
     // The rows of a run are in its journal. Those that may happen only once are in the log as well.

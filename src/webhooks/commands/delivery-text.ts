@@ -1,5 +1,6 @@
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { jsonText } from '../../output/json.ts';
+import { indented, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import type { ForwardResult } from '../forward/send.ts';
@@ -17,6 +18,9 @@ export function deliveryLine(delivery: Delivery): Record<string, unknown> {
   };
 }
 
+/** The columns before the text of a delivery: its time and its mark. */
+const TEXT_INDENT = 12;
+
 /** Renders a delivery as a line for people: the event, the envelope, and whether the signature is valid. */
 export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
   const { envelopeId, status, signer, verified, duplicate, reason, receivedAt } = delivery;
@@ -32,12 +36,20 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
     return `${cells.map((cell) => safeLine(cell ?? '')).join('\t')}\n`;
   }
   const time = terminal.style('dim', new Date(receivedAt).toLocaleTimeString('en-GB'));
-  if (reason !== null)
-    return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimedText(delivery)}\n`;
+  if (reason !== null) {
+    const text = indented(`refused: ${safeLine(reason)}${claimedText(delivery)}`, TEXT_INDENT, terminal);
+    return `${time}  ${terminal.style('red', '✗')} ${text}\n`;
+  }
   const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
   const event = terminal.style('bold', safeLine(delivery.event ?? 'unknown event').padEnd(18));
   const rest = [envelopeId, status, signer, duplicate ? '(duplicate)' : null].filter((text) => text !== null);
-  return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
+  const line = withHangingIndent(
+    `${time}  ${mark} ${event}`,
+    ` ${safeLine(rest.join('  '))}`,
+    terminal,
+    TEXT_INDENT,
+  );
+  return `${line}\n`;
 }
 
 function claimedText(facts: Delivery): string {
@@ -63,7 +75,9 @@ export function forwardLine(
   const mark = terminal.style(error === null ? 'green' : 'red', '→');
   const name = `${event ?? 'unknown event'} ${shortId(envelopeId ?? id)}`;
   const outcome = `${outcomeOf(result)}${namesUrl ? `, by ${url}` : ''}`;
-  return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
+  const head = `${' '.repeat(TEXT_INDENT - 2)}${mark} ${safeLine(name)}`;
+  const text = ` ${terminal.style('dim', safeLine(outcome))}`;
+  return `${withHangingIndent(head, text, terminal, TEXT_INDENT)}\n`;
 }
 
 /** Renders a delivery that a command has sent, which has no other line. */
@@ -72,7 +86,8 @@ export function sentDeliveryLine(result: ForwardResult, terminal: Terminal, json
   const { id, error, event, envelopeId } = result;
   const mark = error === null ? terminal.style('green', '✓') : terminal.style('red', '✗');
   const name = `${event ?? 'unknown event'}  ${envelopeId ?? id}`;
-  return `${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcomeOf(result)))}\n`;
+  const text = ` ${terminal.style('dim', safeLine(outcomeOf(result)))}`;
+  return `${withHangingIndent(`${mark} ${safeLine(name)}`, text, terminal)}\n`;
 }
 
 /** Describes an outcome: `responded with 500, attempt 3, next in 15 s` */

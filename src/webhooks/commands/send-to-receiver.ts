@@ -99,14 +99,17 @@ export function toForwardable(record: EventRecord): Forwardable {
 type Notices = Pick<CommandTerminal, 'notice'>;
 
 /**
- * Returns the records with these delivery IDs, in their order. An ID can be short, as `events list` shows it.
+ * Returns the records with these delivery IDs, in their order. An ID can be short, as `events list` shows it, or that of the event (`id` in
+ * its JSON).
  * @throws NotFoundError if one doesn't exist, UsageError if several have the same short ID.
  */
 export async function findEvents(ids: readonly string[], terminal: Notices): Promise<EventRecord[]> {
   const records = new Map(ids.map((id): [string, EventRecord[]] => [id, []]));
   const take = (record: EventRecord) => {
-    const { deliveryId } = record;
-    for (const id of new Set([deliveryId, shortDeliveryId(deliveryId)])) records.get(id)?.push(record);
+    const { deliveryId, id: eventId, duplicate } = record;
+    for (const id of [deliveryId, shortDeliveryId(deliveryId)]) records.get(id)?.push(record);
+    // A repetition has the ID of the first delivery, which stands for both. A refused delivery has none.
+    if (!duplicate) records.get(eventId)?.push(record);
   };
   await scanEvents(eventsDir(), 0, take, (message) => terminal.notice(message));
   return ids.map((id) => onlyOne(id, records.get(id) ?? []));

@@ -10,27 +10,40 @@ export interface WebhookHistoryEntry
   at: string;
 }
 
-/**
- * Returns the events that listeners on this machine received for these envelopes, oldest first and without repeats. Refused
- * deliveries are left out because they may be forged.
- */
+/** The webhooks for an envelope that listeners on this machine received. */
+export interface WebhookHistory {
+  /** Oldest first and without repeats. */
+  accepted: readonly WebhookHistoryEntry[];
+  /** The number of refused deliveries that name the envelope. They are left out because they may be forged. */
+  refused: number;
+}
+
+/** Returns the webhooks that listeners on this machine received for these envelopes. */
 export async function readHistories(
   folder: string,
   ids: ReadonlySet<string>,
   warn?: OnWarning,
-): Promise<Map<string, WebhookHistoryEntry[]>> {
-  const found = new Map<string, Map<string, WebhookHistoryEntry>>();
+): Promise<Map<string, WebhookHistory>> {
+  const found = new Map<string, { byId: Map<string, WebhookHistoryEntry>; refused: number }>();
   const take = (record: EventRecord) => {
     const { envelopeId, id, reason, receivedAt } = record;
-    if (envelopeId === null || reason !== null || !ids.has(envelopeId)) return;
-    const entries = found.get(envelopeId) ?? new Map<string, WebhookHistoryEntry>();
-    found.set(envelopeId, entries);
-    const known = entries.get(id);
+    if (envelopeId === null || !ids.has(envelopeId)) return;
+    const history = found.get(envelopeId) ?? { byId: new Map<string, WebhookHistoryEntry>(), refused: 0 };
+    found.set(envelopeId, history);
+    if (reason !== null) {
+      history.refused++;
+      return;
+    }
+    const known = history.byId.get(id);
     // The first delivery of an event counts, not its repeats.
-    if (known === undefined || receivedAt < known.receivedAt) entries.set(id, entryOf(record));
+    if (known === undefined || receivedAt < known.receivedAt) history.byId.set(id, entryOf(record));
   };
   await scanEvents(folder, 0, take, warn);
-  return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
+  const sorted = [...found].map(([id, { byId, refused }]): [string, WebhookHistory] => [
+    id,
+    { accepted: [...byId.values()].sort(byTime), refused },
+  ]);
+  return new Map(sorted);
 }
 
 /** Returns the time in a webhook's payload, by the service's clock, in ms, or undefined if it is missing. */

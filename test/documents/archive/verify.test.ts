@@ -97,6 +97,23 @@ describe('a file', () => {
   });
 });
 
+describe('a PDF that was cut off', () => {
+  const cut = () => sealed.subarray(0, 200);
+
+  it('fails although it has no seal anymore, unless its list names it so', async () => {
+    await put('whole/a.pdf', plain);
+    await put('cut/a.pdf', cut());
+    expect(await verify(['whole', 'cut'])).toEqual([
+      'whole/a.pdf unlisted ok',
+      'cut/a.pdf unlisted STORAGE_CORRUPT',
+    ]);
+    await putList('cut', [cut().toString(), 'b.pdf']);
+    await put('listed/a.pdf', cut());
+    await put('listed/SHA256SUMS', `${sha256(cut())}  a.pdf\n`);
+    expect(await verify('listed')).toEqual(['listed/a.pdf ok ok']);
+  });
+});
+
 describe('a folder', () => {
   it('includes its subfolders: PDFs, and the lists there', async () => {
     await put('a/sub/nested.pdf', 'x');

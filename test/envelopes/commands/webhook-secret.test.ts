@@ -133,6 +133,17 @@ it('stores no new secret for an envelope from another machine', async () => {
   expect(notices).toEqual([expect.stringContaining('env_1')]);
 });
 
+it('stores a given secret for its envelope, next to a generated one of the same request ID', async () => {
+  const generated = await (await ownSecret(wanted, 'req-1', context))?.store();
+  const given = await ownSecret({ ...wanted, webhookSecret: 'given-0123456789' }, 'req-1', context);
+  expect(await given?.store()).toBe('given-0123456789');
+  await given?.link('env_7');
+  expect(await readWebhookSecrets(config)).toMatchObject([
+    { requestId: 'req-1', secret: generated },
+    { requestId: 'req-1', secret: 'given-0123456789', envelopeId: 'env_7' },
+  ]);
+});
+
 it('links the secret of a run that was interrupted before it could', async () => {
   const secret = await ownSecret(wanted, 'req-1', context);
   await createOnce(recordedClient(), createBody(wanted, 'req-1'), {

@@ -53,6 +53,9 @@ function matches(texts: readonly (string | null | undefined)[], typed: string): 
     .every((word) => whole.includes(word));
 }
 
+/** The answer that names the suggested signer. */
+const SUGGESTED = '=';
+
 /** Asks for one signer per role. Without roles, asks for signers until there are no more. */
 export async function askSigners(
   roles: readonly string[],
@@ -60,33 +63,38 @@ export async function askSigners(
 ): Promise<SignerInput[]> {
   const signers: SignerInput[] = [];
   for (const role of roles.slice(0, LIMITS.signers)) {
-    const signer = await askSigner(`${safeLine(role)}:`, last.get(role));
+    const signer = await askSigner(safeLine(role), last.get(role));
     if (signer !== undefined) signers.push({ role, ...signer });
   }
   if (signers.length > 0) return signers;
   while (signers.length < LIMITS.signers) {
     const isFirst = signers.length === 0;
-    const signer = await askSigner(isFirst ? 'Signer:' : 'Another signer (optional):', undefined, !isFirst);
+    const signer = await askSigner(isFirst ? 'Signer' : 'Another signer (optional)', undefined, !isFirst);
     if (signer === undefined) break;
     signers.push(signer);
   }
   return signers;
 }
 
-/** Returns undefined for no answer, which is accepted only if the question is optional. */
+/**
+ * Returns undefined for no answer, which is accepted only if the question is optional. The signer who had the role last is suggested, but
+ * is never the default: Enter alone would send one person's document to another.
+ */
 async function askSigner(
   message: string,
   last: SignerInput | undefined,
   isOptional = false,
 ): Promise<SignerInput | undefined> {
-  // The role is in the question. An answer without control characters stands for the signer who has some.
-  const standard = last && safeLine(signerText({ email: last.email, name: last.name }));
+  // The role is in the question.
+  const suggestion = last && safeLine(signerText({ email: last.email, name: last.name }));
+  const isSuggested = (answer: string) => last !== undefined && answer.trim() === SUGGESTED;
   const problemOf = (answer: string) => {
-    const isAccepted = answer === standard || (isOptional && answer.trim() === '');
+    const isAccepted = isSuggested(answer) || (isOptional && answer.trim() === '');
     return isAccepted ? undefined : mailboxProblem(answer);
   };
-  const answer = await askText(message, { standard, problemOf });
-  if (last !== undefined && answer === standard) return last;
+  const question = suggestion === undefined ? `${message}:` : `${message} (${SUGGESTED} for ${suggestion}):`;
+  const answer = await askText(question, { problemOf });
+  if (isSuggested(answer)) return last;
   return answer.trim() === '' ? undefined : parseSigner(answer).signer;
 }
 

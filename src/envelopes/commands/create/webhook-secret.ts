@@ -27,27 +27,28 @@ export interface OwnSecret extends WebhookSecretSource {
 }
 
 /**
- * Provides a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so
- * that `listen` can verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of
- * the replaced envelope (`inherited`).
+ * Provides the secret of an envelope with a webhook URL: the given one, that of the replaced envelope (`inherited`), or a new one, which
+ * a rerun uses again. Returns undefined without a webhook URL. The secret is stored on this machine so that `listen` can verify the
+ * deliveries; the service never returns it.
  */
 export async function ownSecret(
-  { webhookUrl, webhookSecret }: Pick<EnvelopeInput, 'webhookUrl' | 'webhookSecret'>,
+  { webhookUrl, webhookSecret: given }: Pick<EnvelopeInput, 'webhookUrl' | 'webhookSecret'>,
   requestId: string,
   context: SecretContext,
   inherited?: string,
 ): Promise<OwnSecret | undefined> {
-  if (webhookUrl === undefined || webhookSecret !== undefined) return undefined;
+  if (webhookUrl === undefined) return undefined;
+  const isGiven = given !== undefined;
   const baseUrl = await context.session.baseUrl();
   let sent: WebhookSecret | undefined;
   // An earlier run with this request ID may already have sent the secret.
   let isUsed = false;
   return {
     async store() {
-      const offered = inherited ?? newWebhookSecret();
+      const offered = given ?? inherited ?? newWebhookSecret();
       const createdAt = context.session.clock.now();
       const entry = { baseUrl, requestId, secret: offered, createdAt };
-      const { secret, isNew } = await saveWebhookSecret(configDir(), entry);
+      const { secret, isNew } = await saveWebhookSecret(configDir(), entry, isGiven);
       context.terminal.redactor.add(secret);
       isUsed = !isNew;
       sent = { ...entry, secret };
@@ -59,12 +60,13 @@ export async function ownSecret(
       sent = undefined;
     },
     async link(envelopeId) {
-      if (sent) return saveSecretOfEnvelope({ ...sent, envelopeId }, context);
+      if (sent) return saveSecretOfEnvelope({ ...sent, envelopeId }, context, isGiven);
       // The envelope existed. Only the secret of an interrupted run may be its secret.
       const secrets = await readWebhookSecrets(configDir()).catch(() => []);
       if (secrets.some((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl)) return;
       const stored = forRequest(requestId, baseUrl, secrets);
       if (stored && !stored.envelopeId) return saveSecretOfEnvelope({ ...stored, envelopeId }, context);
+      if (isGiven) return;
       context.terminal.notice(
         `The webhook secret for ${envelopeId} is not stored on this machine. To verify its webhooks here, use \`listen --secret-file FILE\`.`,
       );
@@ -108,8 +110,9 @@ export async function linkSecretToEnvelope(
 async function saveSecretOfEnvelope(
   entry: WebhookSecret & { envelopeId: string },
   context: SecretContext,
+  isGiven = false,
 ): Promise<void> {
-  await saveWebhookSecret(configDir(), entry).catch((error: unknown) =>
+  await saveWebhookSecret(configDir(), entry, isGiven).catch((error: unknown) =>
     context.terminal.notice(
       `The webhook secret for ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,
     ),
