@@ -26,7 +26,7 @@ export async function benchDay({ envelopes = 200, hours = 12 } = {}) {
       folder,
       'src/envelopes/watch/watch-envelopes.ts',
       'src/api/client.ts',
-      'src/sandbox/control/control-client.ts',
+      'src/api/sandbox-control.ts',
     );
     const clock = quickClock();
     const facts = { ...sandbox.ready, timeoutMs: 30_000, userAgent: 'bench', clock };

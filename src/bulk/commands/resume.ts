@@ -1,14 +1,14 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, latestRunArg } from '../../cli/flags.ts';
-import type { Context } from '../../session/context.ts';
+import type { Context } from '../../cli/session/context.ts';
+import type { RunState } from '../../runs/run-state.ts';
+import type { OpenRun } from '../../runs/runs.ts';
+import { resolveRunId } from '../../selection/selected-run.ts';
 import { remainingWork } from '../planned-work.ts';
-import type { RunState } from '../run-state.ts';
-import type { OpenRun } from '../runs.ts';
 import { bulkFlags } from './bulk-flags.ts';
 import { confirmRest, showRest } from './run/confirm-work.ts';
 import { reopenRun } from './run/reopen-run.ts';
 import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
-import { resolveRunId } from './selected-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =

@@ -1,8 +1,8 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { isIntactLine, parseUpTo, readMember } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/vocabulary.ts';
+import { isIntactLine, parseUpTo, readMember } from '../../lines/line.ts';
 import { isWholeItem, textsOf } from '../match.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { countedPeople } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
-import { accountInWords } from '../../profiles/account-in-words.ts';
-import type { Context } from '../../session/context.ts';
+import { accountInWords } from '../../settings/account-in-words.ts';
+import type { Context } from '../session/context.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
 export interface ConfirmationOptions {

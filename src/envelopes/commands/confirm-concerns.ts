@@ -1,9 +1,9 @@
 import type { Template } from '../../api/schemas.ts';
 import { canAsk, questionAbout, requireConfirmation } from '../../cli/input/confirm.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { EsignError } from '../../kernel/errors.ts';
-import type { Context } from '../../session/context.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 import { type Concern, findProblems, sortProblems } from '../completeness.ts';
-import type { EnvelopeInput } from '../create.ts';
 import { readTemplate, rolesShownBy } from './template-roles.ts';
 
 /** What was found before a write. */

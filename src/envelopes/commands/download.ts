@@ -1,6 +1,4 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
-import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
@@ -11,6 +9,8 @@ import {
   targetsOf,
   targetsOfId,
 } from '../../documents/download/targets.ts';
+import { knownEnvelopes } from '../../selection/select-envelopes.ts';
+import { allFlag, idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {

@@ -4,10 +4,13 @@ import { type Envelope, envelopeSchema, matchesSchema } from '../../api/schemas.
 import { runOf } from '../../catalog/markers.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, requiredArg } from '../../cli/flags.ts';
+import type { Context } from '../../cli/session/context.ts';
+import { addKnownSecrets } from '../../cli/session/known-secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { DownloadFolder, LOCK_NAME } from '../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { renderFile } from '../../documents/commands/download-lines.ts';
+import { openBucketOf } from '../../documents/commands/open-bucket.ts';
 import {
   busyNotice,
   noticeOn,
@@ -28,8 +31,6 @@ import { collectAll } from '../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
-import { addKnownSecrets } from '../../session/known-secrets.ts';
 import { findingOn, type SealedDocument, sharedSealOf } from '../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../evidence/folder.ts';
 import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../evidence/sources.ts';
@@ -68,7 +69,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     const client = await context.session.client();
     const first = await client.envelopes.get(id, signal);
     // Without a bucket, the documents can't be fetched.
-    const bucket = await context.session.bucket();
+    const bucket = await openBucketOf(context.session);
     await requireEmptyFolder(flags.dir);
     // Locked until everything is written, so that two commands can't mix the evidence of two envelopes.
     const downloads = await DownloadFolder.open(flags.dir, {

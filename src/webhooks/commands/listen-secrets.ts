@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
-import type { Context } from '../../session/context.ts';
+import { readWebhookSecrets, type WebhookSecret } from '../../settings/webhook-secrets.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 
 /** How long to accept a secret whose create request has no response yet. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { JournalPosition } from '../../journal/day-journal.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import type { JournalPosition } from '../../lines/day-journal.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { Fifo } from './fifo.ts';

@@ -1,23 +1,28 @@
 import type { Client } from '../../../api/client.ts';
 import { RESERVE } from '../../../api/limits.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
-import { findingsAsJson, lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
+import type { Context } from '../../../cli/session/context.ts';
+import {
+  findingsAsJson,
+  lookTwice,
+  type Notice,
+  noticesOf,
+} from '../../../envelopes/commands/second-look.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
-import { accountInWords } from '../../../profiles/account-in-words.ts';
-import type { Context } from '../../../session/context.ts';
+import type { RunState } from '../../../runs/run-state.ts';
+import { accountInWords } from '../../../settings/account-in-words.ts';
 import { timeByWindow } from '../../estimate.ts';
 import type { PlannedWork } from '../../planned-work.ts';
 import type { FileReport } from '../../rows/check-file.ts';
-import type { RunState } from '../../run-state.ts';
 import type { NewRun } from './new-run.ts';
 import { sentRowsInWords } from './sent-rows.ts';
 

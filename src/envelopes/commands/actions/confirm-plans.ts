@@ -1,11 +1,11 @@
 import { canAsk, peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import { paragraph, safeLine, truncate } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
 import { unconfirmedError } from '../confirm-concerns.ts';
 import { namesOf } from '../list-table.ts';

@@ -1,8 +1,8 @@
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { canAsk, peopleAt } from '../../../cli/input/confirm.ts';
+import type { Context } from '../../../cli/session/context.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
 import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { NewEnvelope } from './create-input.ts';

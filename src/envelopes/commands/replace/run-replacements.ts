@@ -3,11 +3,11 @@ import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
+import { createBody, plannedCreate } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, plannedCreate } from '../../create.ts';
 import { executeReplacement, type ReplaceResult } from '../../replace/execute-replacement.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
 import {

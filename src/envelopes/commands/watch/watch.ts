@@ -1,12 +1,12 @@
 import { RESERVE } from '../../../api/limits.ts';
-import { idsOrRun, runFlag } from '../../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted, durationInWords, durationText } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
-import type { Context } from '../../../session/context.ts';
+import { idsOrRun, runFlag } from '../../../selection/selection-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { notToWatch } from '../../skip-reasons.ts';
 import { WATCH_PACE } from '../../watch/pace.ts';
