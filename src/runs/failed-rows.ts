@@ -1,13 +1,14 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { DAY_MS } from '../kernel/duration.ts';
 import { readLine } from '../lines/line.ts';
 import { linesOf } from '../lines/lines.ts';
 import type { RunState } from './run-state.ts';
 import { readSavedRows, SavedRowsWriter } from './saved-rows.ts';
 
 /** How long the addresses of failed rows are kept, in ms. */
-const RETENTION_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * DAY_MS;
 const NAME = 'failed.jsonl';
 
 const signerSchema = z.object({ email: z.string(), name: z.string(), role: z.optional(z.string()) });

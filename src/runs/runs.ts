@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { exists, makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
@@ -55,7 +56,7 @@ export const RUN_ID = /^run-[\w-]+$/;
 const KEYS_PER_ENTRY = 1_024;
 const START_LOCK_TIMEOUT_MS = 60_000;
 /** Age after which a folder without a journal is deleted, in ms. Runs that were killed before their start leave such folders. */
-const LEFTOVER_MS = 86_400_000;
+const LEFTOVER_MS = DAY_MS;
 
 /** Returns the paths of a run's files, below the user's state folder. */
 export function filesOf(root: string, id: string): RunFiles {
