@@ -13,9 +13,14 @@ import { envelopeList, noMatchesText } from '../../envelopes/commands/list-table
 import { durationInWords } from '../../kernel/duration.ts';
 import { collectAll, mapEach } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
-import { isTableOutput, writeList } from '../../output/print-list.ts';
+import { isTableOutput, type ListFormat, writeList } from '../../output/print-list.ts';
 import { searchEnvelopes } from '../../selection/select-envelopes.ts';
-import { searchText, selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
+import {
+  type SelectionFlagValues,
+  searchText,
+  selectionFlags,
+  selectionOf,
+} from '../../selection/selection-flags.ts';
 import { renderHits } from './found-table.ts';
 
 export default class Find extends EsignCommand {
@@ -53,25 +58,37 @@ export default class Find extends EsignCommand {
     const { cached, refresh } = flags;
     const limit = fitsScreen ? MAX_DESCRIBED : limited.maxItems(flags);
     const hits = await searchEnvelopes(selection, { limit, cached, refresh, oneSignerFirst: true }, context);
-    let count = 0;
-    const envelopes = mapEach(hits.envelopes, (one) => {
-      count++;
-      return one;
-    });
-    let shown: number | undefined;
-    if (isDescribed) {
-      const found = await collectAll(envelopes);
-      const isOnly = found.length === 1 && !hits.hasMore();
-      shown = await printFound(found, { selection, isOnly, fitsScreen, cached }, context);
-    } else {
-      const { empty: _, ...view } = envelopeList(() => context.session.now(), { selection, flags: given });
-      await writeList(envelopes, view, format, terminal.hidingSecrets());
-    }
-    if (flags.cached) terminal.notice(ageOf(hits));
+    const printed = isDescribed
+      ? await printFound(hits, { selection, fitsScreen, cached }, context)
+      : await writeFound(hits, { selection, flags: given, format }, context);
+    if (cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (count === 0 && !flags.quiet) terminal.notice(noMatchesText(given));
-    if (hits.hasMore() || (shown ?? count) < count) limited.notice(flags, context, hits.total(), shown);
+    if (printed.found === 0 && !flags.quiet) terminal.notice(noMatchesText(given));
+    if (hits.hasMore() || printed.shown < printed.found)
+      limited.notice(flags, context, hits.total(), isDescribed ? printed.shown : undefined);
   }
+}
+
+/** How many envelopes were found within the limit, and how many of them are printed. */
+interface Printed {
+  found: number;
+  shown: number;
+}
+
+/** Writes the envelopes as a list. */
+async function writeFound(
+  { envelopes }: Found,
+  { selection, flags, format }: { selection: Selection; flags: SelectionFlagValues; format: ListFormat },
+  { session, terminal }: Context,
+): Promise<Printed> {
+  let found = 0;
+  const counting = mapEach(envelopes, (one) => {
+    found++;
+    return one;
+  });
+  const { empty: _, ...view } = envelopeList(() => session.now(), { selection, flags });
+  await writeList(counting, view, format, terminal.hidingSecrets());
+  return { found, shown: found };
 }
 
 /** How many envelopes, and how many lines that describe them, fit on a screen of 24 lines. */
@@ -80,34 +97,31 @@ const MAX_LINES = 21;
 
 interface Printing {
   selection: Selection;
-  /** There is only one match, which is printed as `get` does. */
-  isOnly: boolean;
   /** Prints no more than fits on the screen. */
   fitsScreen: boolean;
   cached: boolean;
 }
 
-/** Prints the envelopes, and returns how many. */
+/** Describes the envelopes in sentences. An only match is printed as `get` does. */
 async function printFound(
-  found: readonly Envelope[],
-  { selection, isOnly, fitsScreen, cached }: Printing,
+  hits: Found,
+  { selection, fitsScreen, cached }: Printing,
   context: Context,
-): Promise<number> {
+): Promise<Printed> {
   const { terminal } = context;
+  const found = await collectAll(hits.envelopes);
   const now = context.session.now();
   const successors = await successorsOf(found, cached, context);
-  if (isOnly) {
-    const lastReminder = lastReminderReader(context);
-    for (const one of found) {
-      const facts = { successor: successors.get(one.id), reminder: await lastReminder(one) };
-      await terminal.out(renderEnvelope(one, terminal, now, facts));
-    }
-    return found.length;
+  const [only] = found;
+  if (only !== undefined && found.length === 1 && !hits.hasMore()) {
+    const facts = { successor: successors.get(only.id), reminder: await lastReminderReader(context)(only) };
+    await terminal.out(renderEnvelope(only, terminal, now, facts));
+    return { found: 1, shown: 1 };
   }
   const texts = renderHits(found, { selection, successors }, terminal, now);
   while (fitsScreen && texts.join('').split('\n').length > MAX_LINES) texts.pop();
   await terminal.out(texts.join(''));
-  return texts.length;
+  return { found: found.length, shown: texts.length };
 }
 
 /** Finds the replacements of these envelopes: among them, or unless only the index is used, in this machine's records. */
