@@ -1,18 +1,18 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
-import { sealerName } from '../../documents/commands/download-lines.ts';
-import type { JudgedSeal } from '../../documents/seal/judge.ts';
-import { hasSealedPart } from '../../documents/seal/sealed-part.ts';
-import { counted } from '../../kernel/duration.ts';
-import { valueText } from '../../kernel/text/exact-json.ts';
-import { mailboxOf } from '../../kernel/text/person.ts';
-import { hasSigned } from '../../kernel/vocabulary.ts';
-import { exactTime } from '../../output/time.ts';
-import { type Fact, factList, statusChip, table } from '../../pages/components.ts';
-import { type Content, type Html, html } from '../../pages/html.ts';
-import { selfContainedPage } from '../../pages/layout.ts';
-import { SEALED_KINDS } from '../evidence/findings.ts';
-import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../evidence/sources.ts';
-import { type TimelineEntry, timelineOf } from '../evidence/timeline.ts';
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { sealerName } from '../../../documents/commands/download-lines.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import { hasSealedPart } from '../../../documents/seal/sealed-part.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { valueText } from '../../../kernel/text/exact-json.ts';
+import { mailboxOf } from '../../../kernel/text/person.ts';
+import { hasSigned } from '../../../kernel/vocabulary.ts';
+import { exactTime } from '../../../output/time.ts';
+import { type Fact, factList, statusChip, table } from '../../../pages/components.ts';
+import { type Content, type Html, html } from '../../../pages/html.ts';
+import { selfContainedPage } from '../../../pages/layout.ts';
+import { SEALED_KINDS } from '../../evidence/findings.ts';
+import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../../evidence/sources.ts';
+import { type TimelineEntry, timelineOf } from '../../evidence/timeline.ts';
 
 /** A document in the folder, or why it is missing. */
 export interface EvidenceDocument {
