@@ -177,7 +177,7 @@ describe('envelopes create on a terminal', () => {
     });
     const screen = open(['envelopes', 'create'], env);
     await answer(screen, '? Template:', '\r');
-    await answer(screen, '? Buyer␛[31m: (Eve␛[2J', '\r');
+    await answer(screen, '? Buyer␛[31m (= for Eve␛[2J', '=\r');
     await answer(screen, '? Email subject', '\r');
     await answer(screen, '? What next?', '\r');
     expect((await screen.ended).code).toBe(0);

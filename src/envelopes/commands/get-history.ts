@@ -1,4 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { eventsDir, findStateDir } from '../../kernel/files/paths.ts';
@@ -10,7 +11,6 @@ import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import type { Context } from '../../session/context.ts';
 import type { WebhookHistory } from '../../webhooks/journal/history.ts';
 import { timelineOf } from '../evidence/timeline.ts';
 
