@@ -78,13 +78,19 @@ export async function saveWebhookSecret(
   return { secret: earlier?.secret ?? entry.secret, isNew: earlier === undefined };
 }
 
-/** Removes the secret of a request ID for which no envelope was created. */
+/** Removes the secret of a request ID for which no envelope was created. One that another process linked to its envelope stays. */
 export async function removeWebhookSecret(
   folder: string,
   { baseUrl, requestId, secret }: Pick<WebhookSecret, 'baseUrl' | 'requestId' | 'secret'>,
 ): Promise<void> {
   await update(folder, (secrets) =>
-    secrets.filter((one) => one.requestId !== requestId || one.baseUrl !== baseUrl || one.secret !== secret),
+    secrets.filter(
+      (one) =>
+        one.envelopeId !== undefined ||
+        one.requestId !== requestId ||
+        one.baseUrl !== baseUrl ||
+        one.secret !== secret,
+    ),
   );
 }
 
