@@ -66,14 +66,8 @@ function drawEmptyField(pen: Pen, field: FieldRecord): void {
     drawLine(pen, '×', { ...STYLES.body, color: COLORS.faint }, { x: x + 5, y: y + height - 24 });
   }
   if (field.type === 'DROPDOWN') {
-    const middle = y + height / 2;
-    const right = x + width - 8;
-    const chevron = [
-      [right - 7, middle - 2],
-      [right - 3.5, middle + 1.8],
-      [right, middle - 2],
-    ] as const;
-    pen.sheet.stroke(chevron, { color: COLORS.faint, width: 0.9 });
+    const style = { color: COLORS.faint, width: 0.9 };
+    pen.sheet.path('M -7 -2 L -3.5 1.8 L 0 -2', { x: x + width - 8, y: y + height / 2, ...style });
   }
 }
 

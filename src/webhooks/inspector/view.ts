@@ -6,6 +6,7 @@ import { HEADERS_NOT_FORWARDED } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
+import { adviceFor } from '../receive/refusals.ts';
 import type { InspectorEntry } from './board.ts';
 
 /** Returns a delivery as shown in the list, with secrets removed. */
@@ -129,45 +130,6 @@ interface Verdict {
   state: 'verified' | 'unchecked' | 'refused';
   why: string;
   advice: string | null;
-}
-
-/** The fix for each reason given by signature.ts and explain.ts. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [
-    /header is missing/,
-    'The service signs deliveries if the envelope has a webhook secret. Create the envelope with a secret, or find out who else sends requests to this address.',
-  ],
-  [
-    /more than one/,
-    'A proxy duplicated the header, or combined several into one. Forward only the header that the service sent.',
-  ],
-  [/upper ?case/, 'Write the hex digits in lowercase when you sign.'],
-  [
-    /hex digits instead of/,
-    'HMAC-SHA256 has 64 hex digits. A different hash was used, or the header was truncated.',
-  ],
-  [
-    /not lowercase hex/,
-    'The header must be the hex HMAC-SHA256 of the raw body, optionally after "sha256=".',
-  ],
-  [/line break/, "The sender's secret file ends with a line break. Remove the line break there."],
-  [
-    /parsed and /,
-    'Use the raw bytes, before a framework or gateway parses the JSON, and send them unchanged.',
-  ],
-  [
-    /does not match/,
-    'Compare the secret with the one the envelope was created with, and the body with the one that was signed.',
-  ],
-  [
-    /not a JSON object/,
-    'The signature is valid or was not checked, but the body is not a UTF-8 JSON object.',
-  ],
-];
-
-/** Returns how to fix what made a delivery invalid. */
-export function adviceFor(reason: string): string | null {
-  return ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
 }
 
 /** Returns whether a delivery is valid, and why. */

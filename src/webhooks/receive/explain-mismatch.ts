@@ -1,4 +1,5 @@
-import { checkSignature, MISMATCH } from './signature.ts';
+import { reasonOf } from './refusals.ts';
+import { checkSignature } from './signature.ts';
 
 /** The maximum number of secrets to try. Without an envelope ID, many are possible. */
 const MAX_SECRETS = 10;
@@ -15,14 +16,13 @@ export function explainMismatch(
   header: string,
   secrets: readonly string[],
 ): string {
-  if (payload.byteLength > MAX_BYTES) return MISMATCH;
+  if (payload.byteLength > MAX_BYTES) return reasonOf('mismatch');
   const likely = secrets.slice(0, MAX_SECRETS);
   const isBy = (bytes: string | Uint8Array, by: readonly string[]) =>
     checkSignature(Buffer.from(bytes), header, by).ok;
   const misread = likely.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
-  if (isBy(payload, misread))
-    return 'the signature was made with this secret, but with a space or line break added or missing';
+  if (isBy(payload, misread)) return reasonOf('misreadSecret');
   if (isBy(Buffer.from(payload).toString().trim(), likely) || (body && isBy(JSON.stringify(body), likely)))
-    return 'the body was parsed and serialized again in transit; pass on its raw bytes';
-  return MISMATCH;
+    return reasonOf('serializedAgain');
+  return reasonOf('mismatch');
 }

@@ -14,6 +14,7 @@ import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
+import { reasonOf } from './refusals.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -166,11 +167,11 @@ interface Refusal {
   answer: number;
   reason: string;
 }
-const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
+const FROM_WEB_PAGE: Refusal = { answer: 403, reason: reasonOf('webPage') };
 
 function notJson(compression: string | undefined): Refusal {
-  const reason = compression === undefined ? WORDS[400] : `the body is compressed (${compression})`;
-  return { answer: 400, reason: reason ?? '' };
+  const reason = compression === undefined ? reasonOf('notJson') : reasonOf('compressedBody', compression);
+  return { answer: 400, reason };
 }
 
 /** Returns how a body is compressed, by its header or, for gzip, by its first bytes (RFC 1952, section 2.3.1). */
@@ -192,13 +193,11 @@ async function signatureRefusal(
   const check = checkSignature(raw, values, secrets);
   if (check.ok) return null;
   const compression = compressionOf(raw, request);
-  if (check.failure === 'mismatch' && compression !== undefined)
-    return {
-      answer: 401,
-      reason: `the signature does not match: the body is compressed (${compression}), and was probably signed before`,
-    };
-  const isMismatch = check.failure === 'mismatch';
-  const reason = isMismatch ? explainMismatch(raw, body, values?.[0] ?? '', secrets) : check.reason;
+  if (check.failure !== 'mismatch') return { answer: 401, reason: check.reason };
+  const reason =
+    compression === undefined
+      ? explainMismatch(raw, body, values?.[0] ?? '', secrets)
+      : reasonOf('compressed', compression);
   return { answer: 401, reason };
 }
 
@@ -210,7 +209,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 
 const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
-  400: 'the body is not a JSON object',
+  400: reasonOf('notJson'),
   401: 'invalid signature',
   403: 'browser requests are refused',
   404: 'not found',

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import { parseJson } from '../../../src/kernel/json.ts';
-import { adviceFor } from '../../../src/webhooks/inspector/view.ts';
 import { explainMismatch } from '../../../src/webhooks/receive/explain-mismatch.ts';
 import { readPayload } from '../../../src/webhooks/receive/payload.ts';
-import { MISMATCH, sign } from '../../../src/webhooks/receive/signature.ts';
+import { adviceFor, reasonOf } from '../../../src/webhooks/receive/refusals.ts';
+import { checkSignature, sign } from '../../../src/webhooks/receive/signature.ts';
 import { nested } from '../../support/webhooks.ts';
 
+const MISMATCH = reasonOf('mismatch');
 const secret = 'a-secret-of-more-than-16';
 const body = '{ "b": 1.0,  "a": {"c": [1, 2]} }\n';
 
@@ -30,4 +31,22 @@ it.each([
   ['is nested too deeply to be serialized', nested(2_000)],
 ])('finds none for a body that %s', (_, received) => {
   expect(explained(received, body)).toBe(MISMATCH);
+});
+
+it.each([
+  ['', 'webhook secret'],
+  [['a', 'b'], 'duplicated'],
+  ['t=1,v1=ab', 'optionally after "sha256="'],
+  ['A'.repeat(64), 'lowercase'],
+  ['ab', '64 hex digits'],
+  ['x'.repeat(64), 'optionally after "sha256="'],
+  ['a'.repeat(64), 'Compare the secret'],
+])('has advice for the signature %j', (signature, advice) => {
+  const check = checkSignature(Buffer.from(body), signature, [secret]);
+  expect(check.ok ? null : adviceFor(check.reason)).toContain(advice);
+});
+
+it('has the advice of a body that was compressed, not that of a wrong secret', () => {
+  expect(adviceFor(reasonOf('compressed', 'gzip'))).toContain('raw bytes');
+  expect(adviceFor('a reason of another version')).toBeNull();
 });

@@ -46,11 +46,11 @@ describe('webhook signatures', () => {
       `v1=${sign(payload, secret)},t=1700000000`,
       `ts=1700000000; sig=${sign(payload, secret)}`,
       `timestamp=1700000000,signature=${sign(payload, secret)}`,
-    ].map((header): [string, string, string] => ['named parts', header, 'malformed']),
-    ['uppercase hex', sign(payload, secret).toUpperCase(), 'malformed'],
-    ['a truncated signature', sign(payload, secret).slice(1), 'malformed'],
-    ['characters other than hex', 'z'.repeat(64), 'malformed'],
-    ['a line after it', `${sign(payload, secret)}\nx`, 'malformed'],
+    ].map((header): [string, string, string] => ['named parts', header, 'namedParts']),
+    ['uppercase hex', sign(payload, secret).toUpperCase(), 'uppercase'],
+    ['a truncated signature', sign(payload, secret).slice(1), 'wrongLength'],
+    ['characters other than hex', 'z'.repeat(64), 'notHex'],
+    ['a line after it', `${sign(payload, secret)}\nx`, 'notHex'],
     ['a different secret', sign(payload, 'some other secret'), 'mismatch'],
   ])('fail closed with %s', (_, header, failure) => {
     expect(checkSignature(payload, header, [secret])).toMatchObject({ ok: false, failure });

@@ -86,7 +86,7 @@ function drawHandwriting(
   { size, width, x, y }: { x: number; y: number; width: number; size: number },
 ): void {
   const text = oneLine(typed);
-  const byHand = pen.type.covers(text, 'hand');
+  const byHand = pen.type.face('hand').canEncode(text);
   const use = byHand ? 'hand' : 'text';
   // The fallback fonts look larger at the same size than the handwriting font.
   const largest = byHand ? size : size * 0.72;
@@ -114,13 +114,9 @@ function drawValue(pen: Pen, box: Box, value: string): void {
     drawLine(pen, text, style, { x: box.x + 5, y: baseline(top + leading * index, style) });
 }
 
-function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {
-  const points = [
-    [x + width * 0.18, y + height * 0.52],
-    [x + width * 0.42, y + height * 0.78],
-    [x + width * 0.88, y + height * 0.16],
-  ] as const;
-  sheet.stroke(points, { color: COLORS.penBlue, width: Math.max(1, width * 0.13) });
+function drawTick(sheet: Sheet, { x, y, width }: Box): void {
+  const style = { color: COLORS.penBlue, width: Math.max(1, width * 0.13) };
+  sheet.path('M 0.18 0.52 L 0.42 0.78 L 0.88 0.16', { x, y, scale: width, ...style });
 }
 
 /** Returns the first letters of up to four words; for a name without spaces, its first character. */

@@ -10,31 +10,37 @@ const PEN = { pad: 6, least: 0.5, most: 1.5 } as const;
  * as the area, so that a dot stays a dot. Nothing is drawn outside the area.
  */
 export function drawInk(sheet: Sheet, drawing: Drawing, area: Box): void {
-  const strokes = drawing.map(pointsOf);
-  const all = strokes.flat();
+  const points = drawing.map(pointsOf);
+  const all = points.flat();
   if (all.length === 0) return;
   const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
   const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
-  const inner = { width: area.width - PEN.most, height: area.height - PEN.most };
   const scale = Math.min(
-    inner.width / Math.max(1, right - left),
-    inner.height / Math.max(1, bottom - top),
+    (area.width - PEN.most) / Math.max(1, right - left),
+    (area.height - PEN.most) / Math.max(1, bottom - top),
     (2 * area.width) / DRAWING_LIMITS.range,
   );
-  const dx = area.x + PEN.most / 2 - left * scale;
-  const dy = area.y + (area.height - (bottom - top) * scale) / 2 - top * scale;
-  const width = Math.min(PEN.most, Math.max(PEN.least, PEN.pad * scale));
-  for (const stroke of strokes) {
-    const points = stroke.map(([x, y]) => [dx + x * scale, dy + y * scale] as const);
-    sheet.curve(points, { color: COLORS.penBlue, width });
-  }
+  sheet.path(points.map(curveThrough).join(' '), {
+    x: area.x + PEN.most / 2 - left * scale,
+    y: area.y + (area.height - (bottom - top) * scale) / 2 - top * scale,
+    scale,
+    color: COLORS.penBlue,
+    width: Math.min(PEN.most, Math.max(PEN.least, PEN.pad * scale)),
+  });
 }
 
-function pointsOf(stroke: readonly number[]): (readonly [number, number])[] {
-  const points: (readonly [number, number])[] = [];
-  for (let index = 0; index + 1 < stroke.length; index += 2) {
-    points.push([stroke[index] ?? 0, stroke[index + 1] ?? 0]);
-  }
-  return points;
+type Point = readonly [number, number];
+
+function pointsOf(stroke: readonly number[]): Point[] {
+  return stroke.flatMap((x, index) => (index % 2 === 0 ? [[x, stroke[index + 1] ?? 0] as const] : []));
+}
+
+/** Returns a smooth line through the middle of each segment, bent towards the point between them; a dot for a single point. */
+function curveThrough(points: readonly Point[]): string {
+  const bends = points.slice(1, -1).map(([x, y], index) => {
+    const [nextX, nextY] = points[index + 2] ?? [x, y];
+    return `Q ${x} ${y} ${(x + nextX) / 2} ${(y + nextY) / 2}`;
+  });
+  return `M ${points[0]?.join(' ')} ${bends.join(' ')} L ${points.at(-1)?.join(' ')}`;
 }

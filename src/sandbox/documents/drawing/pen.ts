@@ -53,7 +53,7 @@ interface TextLine {
 export function drawLine(pen: Pen, text: string, { use, size, color }: TextStyle, line: TextLine): void {
   const width = pen.type.width(text, use, size);
   const x = line.x - (line.align === 'right' ? width : line.align === 'center' ? width / 2 : 0);
-  pen.sheet.text(pen.type.runs(text, use), x, line.y, { size, color });
+  pen.sheet.text(pen.type.shown(text, use), { x, y: line.y, font: pen.type.face(use), size, color });
 }
 
 /** Where a paragraph starts, and how wide it is. */

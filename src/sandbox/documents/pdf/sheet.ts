@@ -1,5 +1,13 @@
-import type { Color, PDFPage } from '@libpdf/core';
-import type { TextRun } from '../text/fonts.ts';
+import type { Color, EmbeddedFont, PDFPage } from '@libpdf/core';
+
+interface TextStyle {
+  x: number;
+  /** The baseline. */
+  y: number;
+  font: EmbeddedFont;
+  size: number;
+  color: Color;
+}
 
 interface LineStyle {
   color: Color;
@@ -12,28 +20,22 @@ interface BoxStyle {
   width?: number;
 }
 
-type Point = readonly [number, number];
+interface PathStyle extends LineStyle {
+  x: number;
+  y: number;
+  /** The size of the path's unit, in points. */
+  scale?: number;
+}
 
 export type Sheet = ReturnType<typeof createSheet>;
 
 /** Creates the drawing on a page. All positions are in points from the page's top left corner. Text is positioned by its baseline. */
 export function createSheet(page: PDFPage) {
   const up = (y: number): number => page.height - y;
-  const strokeOptions = ({ color, width }: LineStyle) =>
-    ({ borderColor: color, borderWidth: width, lineCap: 'round', lineJoin: 'round' }) as const;
   return {
     size: { width: page.width, height: page.height },
-    text(
-      runs: readonly TextRun[],
-      x: number,
-      y: number,
-      { size, color }: { size: number; color: Color },
-    ): void {
-      let left = x;
-      for (const { font, text } of runs) {
-        page.drawText(text, { x: left, y: up(y), font, size, color });
-        left += font.getTextWidth(text, size);
-      }
+    text(text: string, { y, ...style }: TextStyle): void {
+      page.drawText(text, { ...style, y: up(y) });
     },
     box(x: number, y: number, width: number, height: number, style: BoxStyle): void {
       page.drawRectangle({
@@ -53,23 +55,10 @@ export function createSheet(page: PDFPage) {
       ];
       page.drawLine({ start, end, color, thickness: width });
     },
-    /** Draws a polyline with round ends. */
-    stroke([start, ...points]: readonly Point[], style: LineStyle): void {
-      if (start === undefined) return;
-      const path = page.drawPath().moveTo(start[0], up(start[1]));
-      for (const [x, y] of points) path.lineTo(x, up(y));
-      path.stroke(strokeOptions(style));
-    },
-    /** Draws a smooth line through the middle of each segment, bent towards the point between them, or a dot for a single point. */
-    curve([start, ...points]: readonly Point[], style: LineStyle): void {
-      if (start === undefined) return;
-      const path = page.drawPath().moveTo(start[0], up(start[1]));
-      for (const [index, [x, y]] of points.slice(0, -1).entries()) {
-        const [nextX, nextY] = points[index + 1] ?? [x, y];
-        path.quadraticCurveTo(x, up(y), (x + nextX) / 2, up((y + nextY) / 2));
-      }
-      const [x, y] = points.at(-1) ?? start;
-      path.lineTo(x, up(y)).stroke(strokeOptions(style));
+    /** Draws the lines of an SVG path, with round ends. Its origin is at `x` and `y`. */
+    path(svg: string, { x, y, scale = 1, color, width }: PathStyle): void {
+      const line = { borderColor: color, borderWidth: width, lineCap: 'round', lineJoin: 'round' } as const;
+      page.drawSvgPath(svg, { x, y: up(y), scale, ...line });
     },
   };
 }

@@ -32,46 +32,26 @@ export function readFont(use: FontUse): Buffer {
   return file;
 }
 
-/** Characters without a glyph are shown as the font's box, which has this noncharacter. */
+/** The font's box for characters without a glyph has this noncharacter. */
 const BOX = '\uffff';
-
-/** A part of a line in one face. */
-export interface TextRun {
-  font: EmbeddedFont;
-  text: string;
-}
 
 export type Fonts = ReturnType<typeof createFonts>;
 
 /** The fonts of a document. A face is embedded when a text first needs it; only its used glyphs are saved. */
 export function createFonts(pdf: PDF) {
   const faces = new Map<FontUse, EmbeddedFont>();
-  const faceOf = (use: FontUse): EmbeddedFont => {
-    const face = faces.get(use) ?? pdf.embedFont(readFont(use));
-    faces.set(use, face);
-    return face;
-  };
-  const hasGlyph = (use: FontUse, character: string) => faceOf(use).canEncode(character);
-  /** Splits a line by the face that has its characters. The handwriting has no Greek letters. */
-  const runs = (line: string, use: FontUse): TextRun[] => {
-    const found: TextRun[] = [];
-    for (const character of line) {
-      const own = use !== 'hand' || hasGlyph(use, character) ? use : 'text';
-      const shown = hasGlyph(own, character) ? character : BOX;
-      const font = faceOf(own);
-      const last = found.at(-1);
-      if (last?.font === font) last.text += shown;
-      else found.push({ font, text: shown });
-    }
-    return found;
+  const face = (use: FontUse): EmbeddedFont => {
+    const known = faces.get(use) ?? pdf.embedFont(readFont(use));
+    faces.set(use, known);
+    return known;
   };
   return {
-    runs,
-    /** Returns the width of a line in em. */
-    width: (line: string, use: FontUse): number =>
-      runs(line, use).reduce((sum, { font, text }) => sum + font.getTextWidth(text, 1), 0),
-    /** Returns true if the face of this use has every character. */
-    covers: (text: string, use: FontUse): boolean => [...text].every((character) => hasGlyph(use, character)),
+    face,
+    /** Returns a text with boxes for the characters that its face doesn't have. */
+    shown(text: string, use: FontUse): string {
+      if (face(use).canEncode(text)) return text;
+      return [...text].map((character) => (face(use).canEncode(character) ? character : BOX)).join('');
+    },
     /** The embedded faces, in the order in which they were first used. */
     embedded: () => [...faces.values()],
   };

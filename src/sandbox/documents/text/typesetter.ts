@@ -1,3 +1,4 @@
+import { layoutText } from '@libpdf/core';
 import type { Fonts, FontUse } from './fonts.ts';
 
 /** A text fitted into a box. */
@@ -20,25 +21,20 @@ interface FitOptions {
 
 export type Typesetter = ReturnType<typeof createTypesetter>;
 
-/** Creates a typesetter for a document, which measures and breaks text in its fonts. It caches its measurements. */
-export function createTypesetter(fonts: Fonts) {
-  const widths = new Map<string, number>();
-  const em = (text: string, use: FontUse): number => {
-    const key = `${use} ${text}`;
-    const known = widths.get(key);
-    if (known !== undefined) return known;
-    const measured = fonts.width(text, use);
-    widths.set(key, measured);
-    return measured;
-  };
+/** Creates a typesetter for a document, which measures and breaks text in its fonts. */
+export function createTypesetter({ face, shown }: Fonts) {
   const typesetter = {
-    runs: fonts.runs,
-    covers: fonts.covers,
+    face,
+    shown,
     /** Returns the width of a line in points. */
-    width: (text: string, use: FontUse, size: number) => em(text, use) * size,
-    /** Breaks a paragraph into lines of at most `width` points. */
+    width: (text: string, use: FontUse, size: number) => face(use).getTextWidth(shown(text, use), size),
+    /** Breaks a paragraph into lines of at most `width` points. A word that is wider than a line is broken between characters. */
     wrap(text: string, use: FontUse, size: number, width: number): string[] {
-      return wrapWords(text.split(' '), (piece) => em(piece, use) * size, width);
+      const widthOf = (piece: string) => face(use).getTextWidth(piece, size);
+      const words = shown(text, use).split(' ');
+      const breakable = words.flatMap((word) => slices(word, widthOf, width)).join(' ');
+      const { lines } = layoutText(breakable, face(use), size, width, size);
+      return lines.map((line) => line.text).filter((line) => line !== '');
     },
     /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
     fit(paragraphs: readonly string[], use: FontUse, options: FitOptions): FittedText {
@@ -51,7 +47,7 @@ export function createTypesetter(fonts: Fonts) {
         if (lines.length <= roomAt(size)) return { lines, size };
       }
       const kept = linesAt(smallest).slice(0, roomAt(smallest));
-      const fits = (text: string) => typesetter.width(text, use, smallest) <= width;
+      const fits = (line: string) => typesetter.width(line, use, smallest) <= width;
       const cut = shortened(kept.pop() ?? '', fits);
       return { lines: [...kept, cut], size: smallest };
     },
@@ -66,29 +62,9 @@ function shortened(text: string, accepted: (text: string) => boolean): string {
   return `${characters.join('').trimEnd()}…`;
 }
 
-/** Fills lines with words. A word that is wider than a line is broken between characters. */
-function wrapWords(words: readonly string[], widthOf: (text: string) => number, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words) {
-    const [first = '', ...rest] = slices(word, widthOf, width);
-    const joined = line === '' ? first : `${line} ${first}`;
-    if (widthOf(joined) <= width) line = joined;
-    else {
-      lines.push(line);
-      line = first;
-    }
-    for (const part of rest) {
-      lines.push(line);
-      line = part;
-    }
-  }
-  return line === '' ? lines : [...lines, line];
-}
-
 /** Splits a word that is wider than a line between characters. */
 function slices(word: string, widthOf: (text: string) => number, width: number): string[] {
-  if (widthOf(word) <= width) return word === '' ? [] : [word];
+  if (widthOf(word) <= width) return [word];
   const parts: string[] = [];
   let part = '';
   let used = 0;
