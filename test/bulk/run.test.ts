@@ -2,9 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
 import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
-import { runStatusOf } from '../../src/bulk/run-list.ts';
 import { RunState } from '../../src/bulk/run-state.ts';
-import { filesOf, readRun } from '../../src/bulk/runs.ts';
+import { filesOf } from '../../src/bulk/runs.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
@@ -77,15 +76,6 @@ describe('a run', () => {
     expect(first('cancel')).toBeGreaterThan(first('send'));
   });
 
-  it('creates rows again that the service did not take', async () => {
-    const { service } = runs;
-    const refused = { refused: 503, code: 'UNAVAILABLE' };
-    service.behavior = fatesOf('create', (n) => (n % 3 === 0 ? refused : undefined));
-    const { ending } = await runs.work(await runs.begin(40, 'two-step'));
-    expect(ending).toEqual({ kind: 'finished' });
-    expect([service.emailsByAddress(), service.statuses()]).toEqual([once(40), { SENT: 40 }]);
-  });
-
   it.each([700, 50_000])(
     'sends nothing before a list that lags by %i ms shows every draft',
     async (lagMs) => {
@@ -146,68 +136,9 @@ describe('a run', () => {
     ]);
     expect(service.statuses()).toEqual({ SENT: 1, IN_PROGRESS: 2 });
   });
-
-  it('fails a row that the service refuses, and completes the others', async () => {
-    const { service } = runs;
-    const refused = { refused: 400, code: 'VALIDATION_ERROR' };
-    service.behavior = fatesOf('create', (n) => (n === 2 ? refused : undefined));
-    const { ending, results } = await runs.work(await runs.begin(4, 'two-step'), { concurrency: 1 });
-    expect(ending).toEqual({ kind: 'finished' });
-    expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
-    expect(results[1]?.error).toEqual({
-      code: 'VALIDATION_ERROR',
-      message: 'refused with VALIDATION_ERROR',
-      status: 400,
-      details: null,
-    });
-  });
-});
-
-describe('a run that stops', () => {
-  it.each([
-    ['QUOTA_EXCEEDED', 403],
-    ['UNAUTHORIZED', 401],
-    ['FORBIDDEN', 403],
-  ])('has emailed nobody when it stops due to %s, fails no row, and can be resumed', async (code, status) => {
-    const { service } = runs;
-    service.behavior = fatesOf('create', (n) => (n > 19 ? { refused: status, code } : undefined));
-    const id = await runs.begin(20, 'two-step');
-    const { ending, results } = await runs.work(id);
-    expect(ending).toMatchObject({ kind: 'stopped', error: { code } });
-    expect(results.filter(({ error }) => error !== null)).toEqual([]);
-    expect(await runStatusOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
-    expect(service.emailsByAddress()).toEqual(nobody);
-    service.behavior = {};
-    const resumedAt = runs.clock.now();
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.emailsByAddress(), service.statuses()]).toEqual([once(20), { SENT: 20 }]);
-    expect(msUntilSent(resumedAt)).toBeLessThan(5_000);
-  });
-
-  it('has emailed nobody when a signal stops it before the last draft, and can be resumed', async () => {
-    const { service } = runs;
-    const controller = new AbortController();
-    service.behavior = fatesOf('create', (n) => {
-      if (n === 46) controller.abort();
-      return 'ok';
-    });
-    const id = await runs.begin(50, 'two-step');
-    expect((await runs.work(id, { signal: controller.signal })).ending).toEqual({ kind: 'interrupted' });
-    expect(service.emailsByAddress()).toEqual(nobody);
-    service.behavior = {};
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.emailsByAddress(), service.statuses()]).toEqual([once(50), { SENT: 50 }]);
-  });
 });
 
 describe('a run that was killed', () => {
-  it('creates the rows if it was killed before a request', async () => {
-    const { service } = runs;
-    const id = await runs.begin(5, 'two-step', { entries: [] });
-    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
-    expect([service.asked('create'), service.emailsByAddress()]).toEqual([5, once(5)]);
-  });
-
   it.each([
     ['a minute', 'was killed', [], MINUTE],
     ['a minute', 'stopped after a lost response', [stopped(true)], MINUTE],
@@ -388,18 +319,6 @@ describe('the rows of an earlier run', () => {
     expect((await remembered(30)).ids.size).toBe(0);
     expect(runs.service.asked('get')).toBeLessThan(6);
   });
-
-  it.each(['run', 'rows', 'reserved'])(
-    'refuse a list if the line %s of its journal is damaged',
-    async (type) => {
-      const entries: RunEntry[] = [1, 2].map((row) => ({ type: 'reserved', row, id: `env_${row}` }));
-      const id = await runs.begin(2, 'two-step', { entries });
-      const { journal } = filesOf(runs.root, id);
-      const text = await readFile(journal, 'utf8');
-      await writeFile(journal, text.replace(`"type":"${type}"`, `"type":"x${type}"`));
-      await expect(remembered(2)).rejects.toThrow(/is damaged/);
-    },
-  );
 });
 
 it('a run owns what it created or sent, not what others created, and not the drafts that another run took over', () => {
