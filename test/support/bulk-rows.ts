@@ -1,6 +1,6 @@
-import type { Mode } from '../../src/bulk/entries.ts';
-import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import type { Mode } from '../../src/runs/entries.ts';
+import type { RunRow } from '../../src/runs/run-row.ts';
 
 export interface RowOptions {
   /** The rows have request IDs in the file. */
@@ -8,7 +8,7 @@ export interface RowOptions {
 }
 
 /** A row of a list: the same one in every run. */
-export function rowOf(row: number, { requestIds = false }: RowOptions = {}): BulkRow {
+export function rowOf(row: number, { requestIds = false }: RowOptions = {}): RunRow {
   const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
   const content = contentOf(envelope);
   return {

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
-import { isIntactLine } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { ownValue as memberOf } from '../../kernel/json.ts';
 import { foldText } from '../../kernel/text/words.ts';
 import { type EnvelopeStatus, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { isIntactLine } from '../../lines/line.ts';
 import { RunMembers } from '../run-members.ts';
 import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
 import {
