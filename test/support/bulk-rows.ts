@@ -1,4 +1,4 @@
-import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import type { Mode } from '../../src/runs/entries.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 
