@@ -37,7 +37,7 @@ export async function summaryOf(root: string, state: RunState): Promise<RunSumma
 }
 
 /** Returns whether a run has finished, is being worked on, can be resumed, or has ended. */
-export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
+async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
   if (state.continuedBy !== undefined) return 'continued';
   if (state.endedAt !== undefined) return 'cancelled';
   if (state.finishedAt !== undefined) return 'finished';

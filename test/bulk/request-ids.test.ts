@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
-import { envelopeOf, Runs, rowOf } from './rig.ts';
+import { rowOf } from '../support/bulk-rows.ts';
+import { envelopeOf, fatesOf, Runs } from './rig.ts';
 
 let runs: Runs;
 beforeEach(async () => {
@@ -27,12 +28,12 @@ describe('a request ID in the file', () => {
     'is emailed once when `create` uses it at the same time, with a list that lags by %i ms',
     async (lagMs) => {
       const { service } = runs;
-      service.behavior = { lagMs };
+      service.behavior = { listLagMs: lagMs };
       const id = await runs.begin(6, 'two-step', withIds);
       const [{ ending }] = await Promise.all([runs.work(id), ...[2, 4, 6].map((row) => createRow(row))]);
       expect(ending).toEqual({ kind: 'finished' });
-      expect([...service.mails].toSorted()).toEqual(
-        [1, 2, 3, 4, 5, 6].map((row) => [`s${row}@example.com`, 1]),
+      expect(service.emailsByAddress()).toEqual(
+        Object.fromEntries([1, 2, 3, 4, 5, 6].map((row) => [`s${row}@example.com`, 1])),
       );
       expect(service.statuses()).toMatchObject({ SENT: 6 });
       expect(service.statuses().DRAFT).toBeUndefined();
@@ -56,7 +57,10 @@ describe('a request ID in the file', () => {
     const { results } = await runs.work(await runs.begin(2, 'two-step', withIds));
     expect(codesOf(results)).toEqual(['INVALID_STATE', undefined]);
     expect(results[0]?.error?.message).toContain('env_1');
-    expect([runs.service.counts.creates, runs.service.mails]).toEqual([1, new Map([['s2@example.com', 1]])]);
+    expect([runs.service.asked('create'), runs.service.emailsByAddress()]).toEqual([
+      1,
+      { 's2@example.com': 1 },
+    ]);
   });
 
   it('can be used again if only a draft of it was canceled', async () => {
@@ -66,9 +70,8 @@ describe('a request ID in the file', () => {
   });
 
   it('can be used again after the service refused its row', async () => {
-    runs.service.behavior = {
-      create: (number) => (number === 1 ? { status: 422, code: 'VALIDATION_ERROR' } : undefined),
-    };
+    const refused = { refused: 422, code: 'VALIDATION_ERROR' };
+    runs.service.behavior = fatesOf('create', (number) => (number === 1 ? refused : undefined));
     const id = await runs.begin(2, 'two-step', withIds);
     const { results } = await runs.work(id, { concurrency: 1 });
     expect(codesOf(results)).toEqual(['VALIDATION_ERROR', undefined]);

@@ -7,16 +7,17 @@ import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import type { Mode, RunEntry } from '../../src/runs/entries.ts';
 import { type RowResult, resultsOf } from '../../src/runs/results.ts';
-import type { RunRow } from '../../src/runs/run-row.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/runs/runs.ts';
+import { headOf, type RowOptions, rowOf } from '../support/bulk-rows.ts';
+import { fakeClock } from '../support/clock.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 import { memoryOf } from '../support/recording.ts';
-import { RowService } from './row-service.ts';
+import type { Behavior, Fate, Write } from '../support/service-behavior.ts';
 
 export interface Worked {
   ending: RunEnding;
@@ -30,24 +31,9 @@ interface Begun {
   look: Look;
 }
 
-export interface RowOptions {
-  /** The rows have request IDs in the file. */
-  requestIds?: boolean | undefined;
-}
-
-/** A row of a list: the same one in every run. */
-export function rowOf(row: number, { requestIds = false }: RowOptions = {}): RunRow {
-  const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
-  const content = contentOf(envelope);
-  return {
-    row,
-    line: row + 1,
-    requestId: requestIds ? `own-${row}` : requestIdByContent(content, envelope.signers),
-    identity: requestIds ? 'given' : 'content',
-    content,
-    cells: `cells-${row}`,
-    envelope,
-  };
+/** What happens to the writes of one kind, by their number; the others succeed. */
+export function fatesOf(what: Write['what'], fate: (number: number) => Fate | undefined): Behavior {
+  return { fateOf: (write) => (write.what === what ? fate(write.nth) : undefined) ?? 'ok' };
 }
 
 /** The metadata and signers that an envelope of a row has. */
@@ -56,25 +42,27 @@ export function envelopeOf(row: number, run?: string, options?: RowOptions) {
   const own = run === undefined ? {} : { esignRun: run, esignRow: String(row) };
   return {
     metadata: { ...own, esignRequestId: requestId, esignContent: content },
-    signers: envelope.signers,
+    signers: envelope.signers.map((signer) => ({ ...signer })),
   };
 }
 
 /** Runs in the test's own folder. */
 export class Runs {
-  readonly service = new RowService();
+  readonly clock = fakeClock();
+  service = new FaultyService(this.clock);
   readonly #begun = new Map<string, Begun>();
   root = '';
   client: Client | undefined;
 
   async open(): Promise<void> {
     this.root = await mkdtemp(join(tmpdir(), 'esign-bulk-'));
-    this.client = await this.service.start(this.memory);
+    this.service = await FaultyService.start(this.clock);
+    this.client = this.service.client(this.clock, this.memory, { retries: 1, random: () => 0.5 });
   }
 
   async close(): Promise<void> {
     for (const { run } of this.#begun.values()) await run.close();
-    await this.service.server?.close();
+    await this.service.close();
     await rm(this.root, { recursive: true, force: true });
   }
 
@@ -89,8 +77,7 @@ export class Runs {
     mode: Mode,
     { entries, ...options }: RowOptions & { entries?: RunEntry[] } = {},
   ): Promise<string> {
-    const { clock } = this.service;
-    const draft = await draftRun(this.root, clock.now());
+    const draft = await draftRun(this.root, this.clock.now());
     const wanted = new WantedRequests();
     for (let row = 1; row <= rows; row++) {
       const one = rowOf(row, options);
@@ -98,22 +85,14 @@ export class Runs {
       await draft.add(one);
     }
     // As `bulk create` does before it asks for confirmation.
-    const at = clock.now();
+    const at = this.clock.now();
     const { found } = await findRequests(this.connected, wanted);
     const known = groupKnownRows(
       [...found].map(([row, one]) => ({ row, line: row + 1, found: one })),
       [],
       mode,
     );
-    const head = {
-      at,
-      file: 'rows.csv',
-      total: rows,
-      mode,
-      baseUrl: this.connected.baseUrl,
-      profile: null,
-      source: { format: 'csv' as const, encoding: 'utf-8' },
-    };
+    const head = headOf({ at, total: rows, mode, baseUrl: this.connected.baseUrl });
     const run = await draft.start(head, knownEntries(known));
     for (const entry of entries ?? []) await run.note(entry);
     // A run with entries was killed: the next process opens it.
@@ -124,7 +103,7 @@ export class Runs {
 
   /** The log on this machine. */
   get memory(): WriteMemory {
-    return memoryOf(this.root, this.service.clock);
+    return memoryOf(this.root, this.clock);
   }
 
   /** Works on a run in the process that began it. Later calls work like other processes. */

@@ -6,8 +6,8 @@ import { createClient, type NewEnvelope } from '../../src/client/client.ts';
 import { createBody } from '../../src/once/create-body.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import { fakeClock } from '../support/clock.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, killedProcess } from '../support/interrupting.ts';
-import { LaggingService } from '../support/lagging-service.ts';
 import { memoryOf } from '../support/recording.ts';
 
 /* A program that was killed, and calls `create` again without a request ID. */
@@ -20,10 +20,10 @@ const envelope: NewEnvelope = {
 // The client has no clock itself.
 const clock = fakeClock(Date.now());
 let stateDir: string;
-let service: LaggingService;
+let service: FaultyService;
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), 'esign-client-'));
-  service = await LaggingService.start(clock);
+  service = await FaultyService.start(clock);
 });
 afterEach(async () => {
   await service.close();

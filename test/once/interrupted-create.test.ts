@@ -12,8 +12,9 @@ import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import type { Created } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
-import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
+import type { Behavior, Fate } from '../support/service-behavior.ts';
 
 /* The same command, without a request ID, after one whose outcome isn't known: somebody presses Up and Enter. */
 
@@ -30,7 +31,7 @@ const DAY = 24 * 60 * MINUTE;
 let folder: string;
 let clock: FakeClock;
 let memory: WriteMemory;
-let open: LaggingService[] = [];
+let open: FaultyService[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-interrupted-'));
   clock = fakeClock();
@@ -42,8 +43,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(behavior: Behavior = {}): Promise<LaggingService> {
-  const service = await LaggingService.start(clock, behavior);
+async function start(behavior: Behavior = {}): Promise<FaultyService> {
+  const service = await FaultyService.start(clock, behavior);
   open.push(service);
   return service;
 }
@@ -59,22 +60,22 @@ interface Run {
 }
 
 /** One run of the command, whose request ID is a new one. */
-function create(on: LaggingService, options: Run = {}): Promise<Created> {
+function create(on: FaultyService, options: Run = {}): Promise<Created> {
   const { time = clock, memory: own = memory, signal, requestId = randomUUID(), change, ...more } = options;
   const client = on.client(time, own, more);
   return createNow(client, createBody({ ...wanted, ...change }, requestId), { memory: own, signal });
 }
 
 /** The command that an unknown outcome names. */
-function safeCommand(on: LaggingService, requestId: string): Promise<Created> {
+function safeCommand(on: FaultyService, requestId: string): Promise<Created> {
   return createOnce(on.client(clock, memory), createBody(wanted, requestId), { memory });
 }
 
 /** Runs the command in a process that is killed after its request was answered. */
-const interrupt = (on: LaggingService, options: Run = {}) =>
+const interrupt = (on: FaultyService, options: Run = {}) =>
   codeOf(create(on, { ...options, ...killedProcess(memory, clock) }));
 
-const writesOf = async (on: LaggingService) =>
+const writesOf = async (on: FaultyService) =>
   (await memory.find([bodyHashOf(createBody(wanted, ''))])).filter(
     ({ intent }) => intent.baseUrl === on.baseUrl,
   );

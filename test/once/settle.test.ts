@@ -4,8 +4,9 @@ import { createBody } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly } from '../support/interrupting.ts';
-import { type Behavior, LaggingService } from '../support/lagging-service.ts';
+import type { Behavior } from '../support/service-behavior.ts';
 
 /* When the list is read that decides which draft is sent. */
 
@@ -13,20 +14,20 @@ const signers = [{ email: 'ada@example.com', name: 'Ada' }];
 const body = createBody({ templateId: 'tmpl_nda', signers, send: true }, 'order-1');
 let clock: FakeClock;
 let memory: WriteMemory;
-let service: LaggingService;
+let service: FaultyService;
 beforeEach(() => {
   clock = fakeClock();
   memory = new ProcessMemory();
 });
 afterEach(() => service.close());
 
-async function start(behavior: Behavior = {}): Promise<LaggingService> {
-  service = await LaggingService.start(clock, behavior);
+async function start(behavior: Behavior = {}): Promise<FaultyService> {
+  service = await FaultyService.start(clock, behavior);
   return service;
 }
 
-const run = (on: LaggingService) => createOnce(on.client(clock, memory), body, { memory });
-const requests = (on: LaggingService) =>
+const run = (on: FaultyService) => createOnce(on.client(clock, memory), body, { memory });
+const requests = (on: FaultyService) =>
   on.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
 describe('the deciding reading', () => {

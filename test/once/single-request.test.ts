@@ -9,9 +9,10 @@ import { createBody, type EnvelopeInput } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import type { Created } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
-import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
 import { seeded } from '../support/seeded.ts';
+import type { Behavior, Fate } from '../support/service-behavior.ts';
 
 /* One request ID emails its signers once, for any service that matches the API document. */
 
@@ -24,7 +25,7 @@ const ONCE = { 'ada@example.com': 1 };
 
 let folder: string;
 let clock: FakeClock;
-let service: LaggingService | undefined;
+let service: FaultyService | undefined;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-twice-'));
   clock = fakeClock();
@@ -34,9 +35,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(behavior: Behavior = {}): Promise<LaggingService> {
+async function start(behavior: Behavior = {}): Promise<FaultyService> {
   await service?.close();
-  service = await LaggingService.start(clock, behavior);
+  service = await FaultyService.start(clock, behavior);
   return service;
 }
 
@@ -51,7 +52,7 @@ interface Run extends Partial<EnvelopeInput> {
 
 /** One run of the command on a machine. */
 function run(
-  on: LaggingService,
+  on: FaultyService,
   {
     machine = 'one',
     time = clock,
@@ -71,7 +72,7 @@ function memoryOf(machine: string, time: Clock = clock): WriteMemory {
 }
 
 /** The statuses of the envelopes, oldest first. */
-const statuses = (on: LaggingService) => on.stored.map(({ envelope }) => envelope.status);
+const statuses = (on: FaultyService) => on.stored.map(({ envelope }) => envelope.status);
 
 const MINUTE = 60_000;
 const HOSTILE: [string, Behavior][] = [
@@ -204,7 +205,7 @@ describe('a request ID', () => {
 
   it('is another one at another service and with the key of another organization', async () => {
     const on = await start({ fateOf: firstOnly('lost') });
-    const other = await LaggingService.start(clock);
+    const other = await FaultyService.start(clock);
     try {
       await codeOf(run(on, killedProcess(memoryOf('one'), clock)));
       expect(await run(other)).toMatchObject({ by: 'reply' });

@@ -9,7 +9,6 @@ import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
-import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
@@ -18,7 +17,10 @@ import type { Mode } from '../../src/runs/entries.ts';
 import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/runs/runs.ts';
-import { BASE_URL, BulkService, type Fate } from './bulk-service.ts';
+import { headOf, rowOf } from './bulk-rows.ts';
+import { fakeClock } from './clock.ts';
+import { FaultyService } from './faulty-service.ts';
+import { killableClient, type RequestFate } from './killable-client.ts';
 import { memoryOf } from './recording.ts';
 import { seeded } from './seeded.ts';
 
@@ -52,7 +54,8 @@ export async function campaign(seed: number): Promise<Campaign> {
 class Course {
   readonly #random: () => number;
   readonly #folders: string[];
-  readonly #service: BulkService;
+  readonly #time = fakeClock();
+  readonly #service: FaultyService;
   readonly #mode: Mode = 'two-step';
   readonly #rows: RunRow[];
   /** How many rows each process sends (`--first`); 0 if it sends all. */
@@ -71,16 +74,18 @@ class Course {
     this.#random = seeded(seed);
     this.#folders = [join(root, 'a'), join(root, 'b')];
     this.#lossRate = this.#pick([0, 0.05, 0.2]);
-    this.#service = new BulkService({
-      lagMs: this.#pick([0, 0, 700, 3_000, 20_000, 50_000]),
-      metadata: this.#pick(['whole', 'whole', 'null', 'empty', 'absent']),
-      order: this.#pick(['newest', 'oldest', 'id']),
+    this.#service = new FaultyService(this.#time, {
+      listLagMs: this.#pick([0, 0, 700, 3_000, 20_000, 50_000]),
+      listMetadata: this.#pick(['shown', 'shown', 'null', 'empty', 'missing']),
+      order: this.#pick(['newest-first', 'oldest-first', 'id']),
+      // In another order than they were created.
+      idOf: (number) => `env_${String((number * 7_919) % 9_973).padStart(5, '0')}`,
       createdSkewMs: this.#pick([0, 0, -30 * 60_000, 2 * HOUR]),
-      tellsTime: this.#random() < 0.6,
+      dateSkewMs: this.#random() < 0.6 ? 0 : 'no header',
     });
-    const hasRequestIds = this.#random() < 0.3;
+    const requestIds = this.#random() < 0.3;
     const count = 2 + Math.floor(this.#random() * 7);
-    this.#rows = Array.from({ length: count }, (_, index) => rowOf(index + 1, hasRequestIds));
+    this.#rows = Array.from({ length: count }, (_, index) => rowOf(index + 1, { requestIds }));
     this.#first = this.#pick([0, 0, 1, 2]);
   }
 
@@ -107,7 +112,7 @@ class Course {
       endings = new Map();
       for (const [index, folder] of this.#folders.entries()) {
         for (const id of await runIds(folder)) {
-          this.#service.time += HOUR;
+          this.#time.time += HOUR;
           const { endedAt } = await readRun(folder, id);
           if (endedAt === undefined)
             endings.set(folder + id, await this.#work(await openRun(folder, id), index, false));
@@ -119,24 +124,26 @@ class Course {
   }
 
   async #judged(ending: RunEnding | undefined): Promise<Campaign> {
-    const { emails, habits } = this.#service;
+    const emails = Object.entries(this.#service.emailsByAddress());
     const { wrong } = this.#result;
-    wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
+    const twice = emails.filter(([, count]) => count > 1);
+    wrong.push(...twice.map(([address, count]) => `emailed twice ${address}: ${count}`));
     if (ending?.kind !== 'finished') wrong.push(`not finished: ${JSON.stringify(ending)}`);
-    else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
+    else if (emails.length !== this.#rows.length)
+      wrong.push(`emailed ${emails.length} of ${this.#rows.length}`);
     const facts = {
       seed: this.#seed,
       mode: this.#mode,
       rows: this.#rows.length,
       first: this.#first,
-      ...habits,
+      ...this.#service.behavior,
     };
     return { ...this.#result, facts: JSON.stringify(facts) };
   }
 
   /** Events between two processes. */
   async #somethingHappens(): Promise<void> {
-    this.#service.time += this.#pick([100, 5_000, 90_000]);
+    this.#time.time += this.#pick([100, 5_000, 90_000]);
     this.#shift = this.#pick([0, 0, 2 * HOUR, -5 * HOUR, 30 * HOUR]);
     const copy = this.#copies[Math.floor(this.#random() * this.#copies.length)];
     if (copy === undefined || this.#random() < 0.4) return;
@@ -170,7 +177,11 @@ class Course {
       wanted.add(row.row, wantedRow(row));
       await draft.add(row);
     }
-    const client = this.#service.client(clock, () => 'whole', memoryOf(folder, clock));
+    const whole = (): RequestFate => {
+      this.#time.time += 7;
+      return 'whole';
+    };
+    const client = killableClient(this.#service, clock, whole, memoryOf(folder, clock));
     const { ids: remembered, unfinished } = await readRememberedRows(folder, client, wanted);
     const at = clock.now();
     const { found } = await findRequests(client, wanted, { remembered });
@@ -179,15 +190,8 @@ class Course {
     const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
     const open = this.#rows.filter(({ row }) => !done.has(row));
     if (open.length === 0) return draft.discard();
-    const head = {
-      at,
-      file: 'list.csv',
-      total: this.#rows.length,
-      mode: this.#mode,
-      baseUrl: BASE_URL,
-      profile: null,
-      source: { format: 'csv' as const, encoding: 'utf-8' },
-    };
+    const { baseUrl } = this.#service;
+    const head = headOf({ at, total: this.#rows.length, mode: this.#mode, baseUrl });
     this.#runId = draft.id;
     const entries = [...knownEntries(known)];
     const next = this.#first > 0 ? open[this.#first] : undefined;
@@ -219,7 +223,8 @@ class Course {
       await note(entry);
       if (isFaulty && this.#random() < 0.2) await this.#copy(index);
     };
-    const fate = async (request: HttpRequest): Promise<Fate> => {
+    const fate = async (request: HttpRequest): Promise<RequestFate> => {
+      this.#time.time += 7;
       const alive = !killed();
       await step();
       // A killed process sends nothing more, but requests in flight may arrive.
@@ -229,10 +234,10 @@ class Course {
     try {
       const first = isFaulty && this.#first > 0 ? this.#first : undefined;
       if (run.resumed && run.state.isPaused)
-        await run.note({ type: 'upTo', row: run.state.lastOfNext(first), at: this.#service.time });
+        await run.note({ type: 'upTo', row: run.state.lastOfNext(first), at: this.#time.time });
       const clock = this.#clock();
       const memory = memoryOf(this.#folder(index), clock);
-      const client = this.#service.client(clock, fate, memory);
+      const client = killableClient(this.#service, clock, fate, memory);
       const options: RunOptions = {
         client,
         concurrency: this.#pick([1, 3]),
@@ -249,10 +254,17 @@ class Course {
     }
   }
 
-  #fateOfWrite(): Fate {
+  #fateOfWrite(): RequestFate {
     if (this.#random() >= this.#lossRate) return 'whole';
     this.#result.lost++;
-    return this.#pick<Fate>(['lost', 'lost', 'refused', { status: 408 }, { status: 499 }, { status: 425 }]);
+    return this.#pick<RequestFate>([
+      'lost',
+      'lost',
+      'refused',
+      { status: 408 },
+      { status: 499 },
+      { status: 425 },
+    ]);
   }
 
   async #copy(index: number): Promise<void> {
@@ -265,14 +277,14 @@ class Course {
   #clock(): Clock {
     const shift = this.#shift;
     return {
-      now: () => this.#service.time + shift,
+      now: () => this.#time.time + shift,
       // Other processes go on meanwhile.
       sleep: async (ms, signal) => {
-        const until = this.#service.time + ms;
-        while (this.#service.time < until) {
+        const until = this.#time.time + ms;
+        while (this.#time.time < until) {
           signal?.throwIfAborted();
           await setImmediate();
-          this.#service.time += Math.min(until - this.#service.time, Math.max(50, ms / 40));
+          this.#time.time += Math.min(until - this.#time.time, Math.max(50, ms / 40));
         }
       },
     };
@@ -283,18 +295,4 @@ class Course {
     if (choice === undefined) throw new Error('nothing to choose from');
     return choice;
   }
-}
-
-function rowOf(row: number, hasRequestId: boolean): RunRow {
-  const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
-  const content = contentOf(envelope);
-  return {
-    row,
-    line: row + 1,
-    requestId: hasRequestId ? `own-${row}` : requestIdByContent(content, envelope.signers),
-    identity: hasRequestId ? 'given' : 'content',
-    content,
-    cells: `cells-${row}`,
-    envelope,
-  };
 }

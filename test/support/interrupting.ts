@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import type { Behavior, Fate } from './lagging-service.ts';
+import type { Behavior, Fate } from './service-behavior.ts';
 
 /* What ends a write without an outcome. */
 

@@ -9,9 +9,10 @@ import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { createBody, type EnvelopeInput } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { fakeClock } from './clock.ts';
-import { type Fate, LaggingService } from './lagging-service.ts';
+import { FaultyService } from './faulty-service.ts';
 import { replaceOnce, requestFor } from './replacing.ts';
 import { seeded } from './seeded.ts';
+import type { Fate } from './service-behavior.ts';
 
 /*
  * Seeded campaigns for writes, in process and with a fake clock: two processes at the same time, two machines, state
@@ -27,7 +28,7 @@ const FATES: [Fate, ...Fate[]] = ['ok', 'lost', 'never came', 'late', 'late 504'
 const STEPS = ['run', 'two processes', 'other machine', 'save', 'restore'] as const;
 
 interface Campaign {
-  service: LaggingService;
+  service: FaultyService;
   random: () => number;
   /** Returns the state folder of a machine. */
   folderOf: (machine: string) => string;
@@ -46,7 +47,7 @@ async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<vo
   const root = await mkdtemp(join(tmpdir(), 'esign-campaign-'));
   const clock = fakeClock();
   const dateSkewMs = pick<number | 'no header'>([0, 0, 90 * MINUTE, -90 * MINUTE, 'no header']);
-  const service = await LaggingService.start(clock, {
+  const service = await FaultyService.start(clock, {
     // Including a late request, still less than the 60 s after which an envelope must be listed.
     listLagMs: pick([0, 1_000, 20_000, 40_000]),
     listMetadata: pick(['shown', 'null', 'empty', 'missing']),
