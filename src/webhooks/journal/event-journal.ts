@@ -1,10 +1,10 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
 import { readLine } from '../../journal/line.ts';
 import { scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { ifExists } from '../../kernel/files/regular-file.ts';
+import { openRegularFile } from '../../kernel/files/regular-file.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
 
 /** Called with a warning about each file that has damaged lines. */
@@ -52,7 +52,7 @@ async function* recordsAt(places: readonly Found[]): AsyncGenerator<EventRecord,
   const files = new Map<string, FileHandle | undefined>();
   try {
     for (const place of places) {
-      if (!files.has(place.path)) files.set(place.path, await ifExists(open(place.path, 'r')));
+      if (!files.has(place.path)) files.set(place.path, await openRegularFile(place.path));
       const file = files.get(place.path);
       const record = file && (await readRecord(file, place));
       if (record !== undefined) yield record;
@@ -95,7 +95,7 @@ export async function readEvent(
   place: JournalPosition,
   deliveryId: string,
 ): Promise<EventRecord | undefined> {
-  const file = await ifExists(open(place.path, 'r'));
+  const file = await openRegularFile(place.path);
   if (file === undefined) return undefined;
   try {
     const record = await readRecord(file, place);
