@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
 import { isWindows } from '../support/system.ts';
 
-/* What commands do if something else was put in the place of their own files: they end, and say what is wrong. */
+/* What esign does if something else was put in place of its files: it ends, and says what is wrong. */
 const PLANTED: [string, (path: string) => unknown][] = [
   ['a named pipe', (path) => execFileSync('mkfifo', [path])],
   ['a link to a device without an end', (path) => symlink('/dev/zero', path)],

@@ -51,7 +51,7 @@ export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Returns the bytes of a file at once, for small files that every command needs. @throws ENOENT if it does not exist. */
+/** Returns the bytes of a file without waiting: for small files that every command needs. @throws ENOENT if it does not exist. */
 export function readRegularSync(path: string): Buffer {
   const file = openRegular(path);
   if (file === undefined) throw Object.assign(new Error(`${path} does not exist`), { code: 'ENOENT' });
