@@ -2,7 +2,7 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import { createBody, newRequestId } from '../envelopes/create.ts';
+import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
@@ -12,6 +12,7 @@ import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
 import { recordingGate } from '../log/recording-gate.ts';
 import { ProcessMemory, type WriteMemory } from '../log/write-memory.ts';
+import { createBody, newRequestId } from '../once/create-body.ts';
 import { createOnce } from '../once/create-envelope.ts';
 import { createNow } from '../once/create-now.ts';
 import { cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
@@ -166,7 +167,7 @@ export function createClient(options: EsignOptions): Esign {
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
-    userAgent: options.userAgent ?? 'esign-cli-client',
+    userAgent: options.userAgent ?? userAgentOf(undefined),
     clock: systemClock,
   });
   return { templates: templatesOf(client), envelopes: envelopesOf(client, memory) };

@@ -2,6 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { type Attention, AttentionList } from './attention.ts';
 import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
@@ -124,7 +125,7 @@ class Groups {
   }
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 class Weeks {
   readonly #weeks = new Map<string, WeekFigures>();

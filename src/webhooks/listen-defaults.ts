@@ -6,5 +6,3 @@ export const FORWARD_TIMEOUT_MS = 30_000;
 export const STOP_TIMEOUT_MS = 10_000;
 /** The time limit for a receiver's response to a check of `events drill`. */
 export const DRILL_TIMEOUT_MS = 5_000;
-/** How long deliveries are kept in the journal. */
-export const RETENTION_MS = 400 * 86_400_000;

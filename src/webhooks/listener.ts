@@ -1,15 +1,15 @@
-import { DayJournal, removeOldDays } from '../journal/day-journal.ts';
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { DayJournal, removeOldDays } from '../lines/day-journal.ts';
 import { DailyLimit } from './daily-limit.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
-import { readEvents } from './journal/event-journal.ts';
+import { RETENTION_MS, readEvents } from './journal/event-journal.ts';
 import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordOf } from './journal/record.ts';
-import { FORWARD_TIMEOUT_MS, RETENTION_MS, STOP_TIMEOUT_MS } from './listen-defaults.ts';
+import { FORWARD_TIMEOUT_MS, STOP_TIMEOUT_MS } from './listen-defaults.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { ListenerWarnings } from './listener-warnings.ts';
 import type { Delivery } from './receive/delivery.ts';

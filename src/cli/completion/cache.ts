@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { IndexScope } from '../../catalog/index/index-writer.ts';
 import { shortDigest } from '../../kernel/digest.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { readRegularSync } from '../../kernel/files/regular-file.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
@@ -9,7 +10,7 @@ import { maskKey } from '../../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
 /** How long an ID is kept. Older ones are rarely useful. */
-const RETENTION_MS = 24 * 3_600_000;
+const RETENTION_MS = DAY_MS;
 /** Unchanged entries younger than this are not written again, because a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 

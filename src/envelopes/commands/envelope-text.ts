@@ -12,7 +12,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import { isSandbox } from '../../profiles/account-in-words.ts';
+import { isSandbox } from '../../settings/account-in-words.ts';
 import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
@@ -217,25 +217,6 @@ function renderAction(done: string, envelope: Envelope, terminal: Terminal): str
   const color = statusColor(status);
   const people = counted(envelope.signers?.length ?? 0, 'signer');
   return `${done} ${safeLine(envelope.id)}: ${color ? terminal.style(color, status) : status}, ${people}\n`;
-}
-
-const DONE = {
-  sent: (id: string, whom: string) => `Sent ${id}${whom && ` to ${whom}`}`,
-  canceled: (id: string, whom: string) => `Canceled ${id}${whom && `, for ${whom}`}`,
-  reminded: (id: string, whom: string) =>
-    whom ? `Reminded ${whom} (${id})` : `Reminded the signers of ${id}`,
-} as const;
-
-/** Renders an action and its signers on one line. In a pipe: ID and status. */
-export function renderDone(
-  done: keyof typeof DONE,
-  envelope: Envelope,
-  people: readonly Signer[],
-  terminal: Terminal,
-): string {
-  const id = safeLine(envelope.id);
-  if (!terminal.outIsTty) return `${id}\t${safeLine(envelope.status ?? 'unknown')}\n`;
-  return `${DONE[done](id, safeLine(namesOf(people.map(mailboxOf))))}\n`;
 }
 
 /** Writes an envelope after an action: JSON, or one line. */

@@ -2,11 +2,12 @@ import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import { canAsk } from '../../../cli/input/confirm.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
-import { type AskOptions, cellsOf, isExecutable, planWithoutAsking } from './confirm-plans.ts';
+import { isExecutable } from '../../plan-writes.ts';
+import { type AskOptions, cellsOf, planWithoutAsking } from './confirm-plans.ts';
 import { skippedItem } from './execute-plans.ts';
 import type { Targets } from './named-or-selected.ts';
 
