@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import { ifExists } from '../kernel/files/regular-file.ts';
+import { openRegularFile, roomForLine } from '../kernel/files/regular-file.ts';
 
 /** A complete line without its line break, with the byte offset of the next line. */
 export interface JournalLine {
@@ -39,7 +38,7 @@ function cut(block: Buffer, from: number, take: (line: JournalLine) => void): nu
 
 /** Yields blocks of complete lines. A block is only valid until the next one. */
 async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, void, undefined> {
-  const file = await ifExists(open(path, 'r'));
+  const file = await openRegularFile(path);
   if (file === undefined) return;
   try {
     let room = Buffer.allocUnsafe(ROOM);
@@ -53,8 +52,7 @@ async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, voi
       if (end > 0) yield room.subarray(0, end);
       room.copyWithin(0, end, filled);
       kept = filled - end;
-      // A line is longer than the buffer.
-      if (kept === room.length) room = Buffer.concat([room], room.length * 2);
+      if (kept === room.length) room = roomForLine(room);
     }
   } finally {
     await file.close();

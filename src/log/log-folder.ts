@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
-import { ifExists } from '../kernel/files/regular-file.ts';
+import { ifExists, openRegularFile, roomForLine } from '../kernel/files/regular-file.ts';
 import { KEY_DIGITS } from './keys.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
 import { type LogRecord, readRecord } from './records.ts';
@@ -125,7 +125,7 @@ function hashesOf(record: LogRecord): (string | undefined)[] {
 
 /** Calls `take` with blocks of whole lines, which are only valid until it returns. */
 async function eachBlock(path: string, take: (block: Buffer) => void): Promise<void> {
-  const file = await ifExists(open(path, 'r'));
+  const file = await openRegularFile(path);
   if (file === undefined) return;
   try {
     let room = Buffer.allocUnsafe(BLOCK);
@@ -142,8 +142,7 @@ async function eachBlock(path: string, take: (block: Buffer) => void): Promise<v
       const from = Math.max(0, end);
       room.copyWithin(0, from, filled);
       kept = filled - from;
-      // A line is longer than the buffer.
-      if (kept === room.length) room = Buffer.concat([room], room.length * 2);
+      if (kept === room.length) room = roomForLine(room);
     }
   } finally {
     await file.close();

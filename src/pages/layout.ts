@@ -45,7 +45,7 @@ export async function selfContainedPage(content: Page): Promise<string> {
   const files = await Promise.all(names.map((name) => readAsset(name, names)));
   const style = files.map((file) => new TextDecoder().decode(file?.body)).join('');
   return page(
-    content,
+    { ...content, body: html`<main>${content.body}</main>` },
     html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>
 ${new Html(style)}</style>`,

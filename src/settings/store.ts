@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, NotFoundError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { readRegularSync } from '../kernel/files/regular-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import { toUtf8 } from '../kernel/text/utf8.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
@@ -24,7 +24,7 @@ export function readProfiles(folder: string): Profiles {
   const path = storePath(folder);
   let text: string;
   try {
-    text = toUtf8(readFileSync(path)).toString('utf8');
+    text = toUtf8(readRegularSync(path)).toString('utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { DAY_MS } from '../kernel/duration.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
+import { readRegularSync } from '../kernel/files/regular-file.ts';
 import { parseJson } from '../kernel/json.ts';
 import { lockStore } from './update-store.ts';
 
@@ -34,7 +34,7 @@ export function newWebhookSecret(): string {
 export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[]> {
   const path = pathIn(folder);
   try {
-    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    const file = fileSchema.safeParse(parseJson(readRegularSync(path).toString('utf8')));
     if (file.success) return file.data.secrets;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];

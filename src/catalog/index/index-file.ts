@@ -1,11 +1,12 @@
 import { closeSync, createWriteStream, openSync, readSync } from 'node:fs';
-import { open, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Envelope } from '../../api/schemas.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
+import { openRegularFile } from '../../kernel/files/regular-file.ts';
 import { writeLine } from '../../lines/line.ts';
 import { eachLine } from '../../lines/lines.ts';
 import type { Selection } from '../selection.ts';
@@ -49,7 +50,8 @@ async function identityOf(path: string): Promise<string | undefined> {
 }
 
 async function hasHeader(path: string): Promise<boolean> {
-  const file = await open(path, 'r');
+  const file = await openRegularFile(path);
+  if (file === undefined) return false;
   try {
     const { buffer } = await file.read(Buffer.alloc(HEADER.length), 0, HEADER.length, 0);
     return buffer.toString() === HEADER;

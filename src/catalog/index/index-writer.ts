@@ -5,6 +5,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
+import { openRegular } from '../../kernel/files/regular-file.ts';
 import { writeLine } from '../../lines/line.ts';
 import { entryOf, type IndexEvent } from './entry.ts';
 
@@ -102,27 +103,25 @@ export class IndexWriter {
 }
 
 function appendTo(path: string, text: string): void {
-  try {
-    write(path, APPEND, text);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+  let file = openRegular(path, APPEND);
+  if (file === undefined) {
     makeFolder(dirname(path), 0o700);
     create(path);
-    write(path, APPEND, text);
+    file = openRegular(path, APPEND);
   }
+  if (file !== undefined) write(file, text);
 }
 
 function create(path: string): void {
   try {
-    write(path, CREATE, HEADER);
+    write(openSync(path, CREATE, 0o600), HEADER);
   } catch (error) {
     // Another process created it first.
     if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
-function write(path: string, mode: number, text: string): void {
-  const file = openSync(path, mode, 0o600);
+function write(file: number, text: string): void {
   try {
     writeSync(file, text);
   } finally {

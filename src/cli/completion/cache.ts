@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { IndexScope } from '../../catalog/index/index-writer.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
+import { readRegularSync } from '../../kernel/files/regular-file.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { maskKey } from '../../kernel/redaction.ts';
@@ -66,7 +66,7 @@ function fresh(cache: Cache, kind: RecentKind, now: number): Cache[RecentKind] {
 
 function readCache(file: string): Cache {
   try {
-    return cacheSchema.parse(parseJson(readFileSync(file, 'utf8')));
+    return cacheSchema.parse(parseJson(readRegularSync(file).toString('utf8')));
   } catch {
     return { envelopes: [], templates: [] };
   }

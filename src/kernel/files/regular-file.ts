@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, read, readFileSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
 
@@ -21,8 +22,22 @@ export function openRegular(path: string, flags: number = O_RDONLY): number | un
   const stat = fstatSync(file);
   if (stat.isFile()) return file;
   closeSync(file);
-  throw Object.assign(new Error(`${path} is not a file`), {
-    code: stat.isDirectory() ? 'EISDIR' : 'ENOTFILE',
+  throw notRegular(path, stat);
+}
+
+/** Opens a file like `openRegular`, for reading without blocking the process. */
+export async function openRegularFile(path: string): Promise<FileHandle | undefined> {
+  const file = await ifExists(open(path, O_RDONLY | O_NONBLOCK));
+  const stat = await file?.stat();
+  if (file === undefined || stat?.isFile()) return file;
+  await file.close();
+  throw notRegular(path, stat);
+}
+
+function notRegular(path: string, stat: Stats | undefined): Error {
+  return Object.assign(new Error(`${path} is not a file`), {
+    code: stat?.isDirectory() ? 'EISDIR' : 'ENOTFILE',
+    syscall: 'open',
   });
 }
 
@@ -33,6 +48,17 @@ export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined>
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Returns the bytes of a file without waiting: for small files that every command needs. @throws ENOENT if it does not exist. */
+export function readRegularSync(path: string): Buffer {
+  const file = openRegular(path);
+  if (file === undefined) throw Object.assign(new Error(`${path} does not exist`), { code: 'ENOENT' });
+  try {
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -71,6 +97,14 @@ export async function sha256Of(file: number, bytes?: number): Promise<string> {
 
 const BLOCK = 256 * 1024;
 const readAt = promisify(read);
+/** No line that esign writes is longer. In a damaged file, one may never end. */
+const MAX_LINE = 64 * 1024 * 1024;
+
+/** Returns a larger copy of a buffer that a line has filled. @throws ETOOLARGE for a line of 64 MiB. */
+export function roomForLine(room: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  if (room.length < MAX_LINE) return Buffer.concat([room], room.length * 2);
+  throw Object.assign(new Error('a line is longer than 64 MiB'), { code: 'ETOOLARGE', syscall: 'read' });
+}
 
 /** Yields the bytes of an open file from `start` to `end` in blocks. A block is only valid until the next one. */
 export async function* blocksOf(

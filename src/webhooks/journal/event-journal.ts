@@ -1,7 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
-import { ifExists } from '../../kernel/files/regular-file.ts';
+import { openRegularFile } from '../../kernel/files/regular-file.ts';
 import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../lines/day-journal.ts';
 import { followDays } from '../../lines/follow.ts';
 import { readLine } from '../../lines/line.ts';
@@ -56,7 +56,7 @@ async function* recordsAt(places: readonly Found[]): AsyncGenerator<EventRecord,
   const files = new Map<string, FileHandle | undefined>();
   try {
     for (const place of places) {
-      if (!files.has(place.path)) files.set(place.path, await ifExists(open(place.path, 'r')));
+      if (!files.has(place.path)) files.set(place.path, await openRegularFile(place.path));
       const file = files.get(place.path);
       const record = file && (await readRecord(file, place));
       if (record !== undefined) yield record;
@@ -99,7 +99,7 @@ export async function readEvent(
   place: JournalPosition,
   deliveryId: string,
 ): Promise<EventRecord | undefined> {
-  const file = await ifExists(open(place.path, 'r'));
+  const file = await openRegularFile(place.path);
   if (file === undefined) return undefined;
   try {
     const record = await readRecord(file, place);
