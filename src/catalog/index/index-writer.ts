@@ -1,8 +1,7 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { Envelope } from '../../api/schemas.ts';
-import { writeLine } from '../../journal/line.ts';
+import { checksummedLine, writeLine } from '../../journal/line.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
@@ -63,8 +62,7 @@ export class IndexWriter {
 
   /** Adds an envelope that was read or written, if it has changed, and returns its checksum. `alone`: it was requested by its ID. */
   envelope(seen: Envelope, alone: boolean): number {
-    const line = writeLine(entryOf(seen, alone));
-    const checksum = crc32(line.trimEnd());
+    const { line, checksum } = checksummedLine(entryOf(seen, alone));
     if (this.#last.get(seen.id) !== checksum) this.#append(line);
     this.note(seen.id, checksum);
     return checksum;

@@ -1,5 +1,4 @@
-import { crc32 } from 'node:zlib';
-import { isIntactLine } from '../../journal/line.ts';
+import { checksumOf } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { ownValue as memberOf } from '../../kernel/json.ts';
 import { foldText } from '../../kernel/text/words.ts';
@@ -67,9 +66,10 @@ export class Snapshot {
   take(line: Buffer, start: number, end: number): void {
     this.size = end;
     if (line.length === 0) return;
-    const head = isIntactLine(line) ? readHead(line) : undefined;
-    if (head === undefined) this.damaged++;
-    else if ('id' in head) this.#addEnvelope(head, line, start, end);
+    const checksum = checksumOf(line);
+    const head = checksum === undefined ? undefined : readHead(line);
+    if (checksum === undefined || head === undefined) this.damaged++;
+    else if ('id' in head) this.#addEnvelope(head, line, { checksum, start, end });
     else this.#apply(head);
   }
 
@@ -116,12 +116,16 @@ export class Snapshot {
     return bytes;
   }
 
-  #addEnvelope(head: EntryHead, line: Buffer, start: number, end: number): void {
+  #addEnvelope(
+    head: EntryHead,
+    line: Buffer,
+    place: Pick<IndexedEnvelope, 'checksum' | 'start' | 'end'>,
+  ): void {
     const created = timeOf(head.created);
     if (head.known === 'part' && this.noteItem({ ...head, created })) return;
     const { id, status, known } = head;
     const { matches, expires, isOneSigner } = this.#matchOf(head, created, line);
-    const checksum = crc32(line);
+    const { checksum, start, end } = place;
     const facts = { matches, expires, isOneSigner, hasChanged: false };
     this.known.set(id, { id, status, known, created, checksum, start, end, ...facts });
   }
