@@ -1,78 +1,81 @@
 /*
- * The folders of src and what each may import, from bottom to top. Every folder may import kernel/. Type-only imports count, too.
- * Engines know nothing of terminals: only commands/, cli/, and session/ import output/ and each other.
+ * The rooms of src, from bottom to top, and what each may import: only rooms above it in this list. `commands/` belong to their room.
+ * Every room may import kernel/. Type-only imports count, too.
  */
-const ENGINES = {
-  journal: [],
+const ROOMS = {
   tables: [],
+  lines: [],
   pages: [],
-  demo: [],
-  assistants: [],
   standalone: [],
-  api: [],
-  documents: ['api'],
-  // A sandbox that is like a service gets stand-ins of its templates.
-  templates: ['api', 'sandbox'],
-  // `control/` calls a running sandbox like any service; the sandbox itself imports neither (sandbox-imports-nothing-of-the-client).
-  sandbox: ['api', 'journal', 'pages'],
-  webhooks: ['journal', 'pages'],
-  log: ['api'],
-  // Guards refuse a write before it is logged.
-  profiles: ['api', 'log'],
-  catalog: ['api', 'journal'],
-  // Which envelope of a request counts, and that it is sent once.
-  once: ['api', 'catalog', 'log'],
-  // Evidence of an envelope contains its documents and its webhooks.
-  envelopes: ['api', 'catalog', 'documents', 'log', 'once', 'webhooks'],
-  // Replaced envelopes need no attention; received webhooks say who opened an email.
-  reports: ['api', 'catalog', 'envelopes', 'webhooks'],
-  bulk: ['api', 'catalog', 'envelopes', 'journal', 'log', 'once', 'tables', 'templates'],
-  client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
-};
-/** The folders above all engines. */
-const FRAME = {
-  // The composition root. From cli/, it imports only what does not import it: terminal, prompts, trace.
-  session: [...Object.keys(ENGINES), 'output', 'cli'],
-  cli: ['api', 'catalog', 'output', 'profiles', 'session'],
   // Lists become CSV or a workbook.
   output: ['tables'],
-};
-/** Commands import every engine, cli/, session/, and output/. These also use parts of other folders' commands. */
-const COMMANDS = {
-  // What a lost response means.
-  api: ['envelopes'],
+  api: [],
+  log: ['api'],
+  // Guards refuse a write before it is logged.
+  settings: ['api', 'log'],
+  catalog: ['api', 'lines'],
+  // Which envelope of a request counts, and that it is sent once.
+  once: ['api', 'catalog', 'log'],
+  // What a run wanted and did, and which envelopes it found.
+  runs: ['api', 'catalog', 'lines', 'once'],
+  // The frame: session, terminal, prompts, help, completion, exit codes. Completion and hints use the index.
+  cli: ['api', 'catalog', 'log', 'output', 'settings'],
+  selection: ['api', 'catalog', 'cli', 'output', 'runs'],
+  demo: ['cli', 'output'],
+  templates: ['api', 'cli', 'output'],
+  documents: ['api', 'cli', 'output', 'settings'],
+  // A listener downloads the documents of completed envelopes.
+  webhooks: ['api', 'cli', 'documents', 'lines', 'output', 'pages', 'settings'],
+  // Evidence of an envelope contains its documents and its webhooks.
+  envelopes: [
+    ...['api', 'catalog', 'cli', 'documents', 'log', 'once', 'output', 'pages', 'selection', 'settings'],
+    ...['tables', 'templates', 'webhooks'],
+  ],
+  client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
+  // A sandbox that is like a service gets stand-ins of its templates. `sign` and `decline` show envelopes.
+  sandbox: ['api', 'cli', 'envelopes', 'lines', 'output', 'pages', 'settings', 'templates'],
+  // Doctor checks the bucket. `api` explains what a lost response means.
+  accounts: ['api', 'catalog', 'cli', 'documents', 'envelopes', 'output', 'settings'],
+  // Replaced envelopes need no attention; received webhooks say who opened an email.
+  reports: ['api', 'catalog', 'cli', 'envelopes', 'log', 'output', 'pages', 'runs', 'selection', 'webhooks'],
+  bulk: [
+    ...['api', 'catalog', 'cli', 'envelopes', 'log', 'once', 'output', 'runs', 'selection', 'settings'],
+    ...['tables', 'templates'],
+  ],
   // Assistants do what the commands do.
-  assistants: ['catalog', 'documents', 'envelopes', 'reports', 'templates'],
-  bulk: ['catalog'],
-  // `find` shows envelopes; `--run` selects those of a run.
-  catalog: ['bulk', 'envelopes'],
-  // `--run`, filters, and the downloads of completed envelopes.
-  envelopes: ['bulk', 'catalog', 'documents'],
-  reports: ['catalog'],
-  sandbox: ['envelopes'],
-  webhooks: ['documents'],
+  assistants: [
+    ...['api', 'cli', 'documents', 'envelopes', 'log', 'once', 'output', 'reports', 'selection'],
+    'templates',
+  ],
 };
-const foldersOf = (folders) => `^src/(${folders.join('|')})/`;
-const engineRules = Object.entries({ ...ENGINES, ...FRAME }).map(([folder, allowed]) => ({
-  name: `${folder}-imports-only-folders-below`,
+const NAMES = Object.keys(ROOMS);
+for (const [room, allowed] of Object.entries(ROOMS))
+  for (const other of allowed)
+    if (NAMES.indexOf(other) >= NAMES.indexOf(room)) throw new Error(`${room} is below ${other}.`);
+const roomRules = Object.entries(ROOMS).map(([room, allowed]) => ({
+  name: `${room}-imports-only-rooms-below`,
   severity: 'error',
-  from: { path: `^src/${folder}/`, pathNot: `^src/${folder}/commands/` },
-  to: { path: '^src/', pathNot: `${foldersOf([folder, 'kernel', ...allowed])}(?!commands/)` },
+  from: { path: `^src/${room}/` },
+  to: { path: '^src/', pathNot: `^src/(${[room, 'kernel', ...allowed].join('|')})/` },
 }));
-const commandRules = Object.keys(ENGINES).map((folder) => ({
-  name: `${folder}-commands-use-no-other-commands`,
-  severity: 'error',
-  from: { path: `^src/${folder}/commands/` },
-  to: { path: `^src/(?!(${[folder, ...(COMMANDS[folder] ?? [])].join('|')})/)[^/]+/commands/` },
-}));
-commandRules.push({
-  name: 'commands-import-no-entry-point',
-  severity: 'error',
-  from: { path: '^src/.+/' },
-  to: { path: '^src/(commands|program)\\.ts$' },
-});
+roomRules.push(
+  {
+    name: 'engines-know-no-terminal',
+    comment: 'what a person sees is in commands/',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/(.+/commands|cli|output|selection)/|^src/(commands|program).ts$' },
+    to: { path: '^src/((cli|output|selection)|.+/commands)/' },
+  },
+  {
+    name: 'entry-points-are-imported-by-nobody',
+    severity: 'error',
+    from: { path: '^src/.+/' },
+    to: { path: '^src/(commands|program)\\.ts$' },
+  },
+);
 // Packages in the bundle: none is installed with esign-cli (docs/contributing/releases.md). All others are tools.
 const bundled = [
+  '@aws-sdk/checksums',
   '@aws-sdk/client-s3',
   '@aws-sdk/credential-provider-http',
   '@aws-sdk/credential-provider-ini',
@@ -121,14 +124,16 @@ module.exports = {
       from: { path: '^src/kernel/' },
       to: { path: '^src/', pathNot: '^src/kernel/' },
     },
-    ...engineRules,
-    ...commandRules,
+    ...roomRules,
     {
       name: 'client-imports-no-terminal',
       comment: 'commands do not use it, and a program has no terminal',
       severity: 'error',
       from: { path: '^src/client/' },
-      to: { path: '^src/', pathNot: '^src/(client|envelopes|once|catalog|webhooks/receive|log|api|kernel)/' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(client|envelopes|once|catalog|webhooks/receive|log|api|kernel)/(?!commands/)',
+      },
     },
     {
       name: 'standalone-imports-no-program',
@@ -140,8 +145,8 @@ module.exports = {
     {
       name: 'sandbox-imports-nothing-of-the-client',
       severity: 'error',
-      from: { path: '^src/sandbox/', pathNot: '^src/sandbox/(commands|control)/' },
-      to: { path: '^src/', pathNot: '^src/(sandbox|journal|pages|kernel)/' },
+      from: { path: '^src/sandbox/', pathNot: '^src/sandbox/commands/' },
+      to: { path: '^src/', pathNot: '^src/(sandbox|lines|pages|kernel)/' },
     },
     {
       name: 'sandbox-has-one-entry-point',
@@ -149,7 +154,7 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/sandbox/(?!commands/)' },
       to: {
         path: '^src/sandbox/',
-        pathNot: '^src/sandbox/(commands/|control/|(index|embed(-model|-options)?).ts$)',
+        pathNot: '^src/sandbox/(commands/|(index|embed(-model|-options)?).ts$)',
       },
     },
     {
@@ -172,7 +177,7 @@ module.exports = {
         path: '^src/',
         pathNot: '^src/documents/bucket/(connection|credentials|requests|s3-sdk).ts$',
       },
-      to: { path: 'node_modules/@aws-sdk' },
+      to: { path: 'node_modules/@aws-sdk/(?!checksums/)' },
     },
     {
       name: 'only-bundled-packages',

@@ -6,18 +6,14 @@ import { progress } from './progress.js';
 // Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
 // --quick uses small numbers, to check that everything works. --write writes the table into docs/contributing/benchmarks.md.
 const PARTS = {
-  start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
+  start: { entry: 'benchStart', quick: { rounds: 5 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
-  campaign: { entry: 'benchCampaign', quick: { rows: 500 } },
-  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 100 } },
+  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200 } },
   seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
-  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
+  watch: { entry: 'benchWatch', quick: { envelopes: 1_000, seconds: 5 } },
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
   'follow-up': { entry: 'benchFollowUp', quick: { envelopes: 500, many: 1_000 } },
-  programs: { entry: 'benchPrograms', quick: { rounds: 3 } },
-  sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },
-  growth: { entry: 'benchGrowth', quick: { rows: 1_000, envelopes: 1_000, seconds: 5 } },
 };
 
 const word = (name) => {

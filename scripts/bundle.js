@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsOf } from './notices.js';
@@ -89,15 +89,19 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
 }
 
 /**
- * Bundles the entry points for programs: `esign-cli/client` as an ES module and for `require`, and a wrapper to `require` the
- * sandbox. The client keeps its names, because they appear in its users' stack traces.
+ * Bundles `esign-cli/client`, and adds the files that `require` loads. The client keeps its names, because they appear in its users'
+ * stack traces.
  */
 async function libraries(dist, make) {
-  const client = { entryPoints: ['src/client/client.ts'], keepNames: true };
-  const asModule = { format: 'esm', banner: { js: REQUIRE_BUILTIN } };
-  await make({ ...client, ...asModule, outfile: join(dist, 'client/client.js') });
-  await make({ ...client, format: 'cjs', outfile: join(dist, 'client/client.cjs') });
-  await writeFile(join(dist, 'program/sandbox.cjs'), REQUIRE_SANDBOX);
+  await make({
+    entryPoints: ['src/client/client.ts'],
+    keepNames: true,
+    format: 'esm',
+    banner: { js: REQUIRE_BUILTIN },
+    outfile: join(dist, 'client/client.js'),
+  });
+  for (const name of ['client/client', 'program/sandbox'])
+    await writeFile(join(dist, `${name}.cjs`), requireModule(`./${basename(name)}.js`));
 }
 
 /**
@@ -111,12 +115,13 @@ const REQUIRE_BUILTIN = `const require = (name) => {
 };`;
 
 /**
- * Node's own `require`. Jest's can't load ES modules, and Jest also replaces `process`, except outside its context.
+ * Loads an ES module with Node's own `require`. Jest's can't load ES modules on every supported Node, and Jest also replaces `process`,
+ * except outside its context.
  */
-const REQUIRE_SANDBOX = `'use strict';
+const requireModule = (name) => `'use strict';
 const { runInThisContext } = require('node:vm');
 const { createRequire } = runInThisContext('process').getBuiltinModule('module');
-module.exports = createRequire(__filename)('./sandbox.js');
+module.exports = createRequire(__filename)('${name}');
 `;
 
 /** Three variables that CommonJS packages inside a module expect. */
@@ -249,7 +254,7 @@ function fileOf(name) {
   return ENTRIES[name] ?? name.replace(/^(@|esign:)|\.ts$/g, '').replaceAll('/', '-');
 }
 
-/** Copies the files of the web pages to `dist/pages`: styles, scripts, the PDF viewer, a font. */
+/** Copies the files of the web pages to `dist/pages`: styles, scripts, and the PDF viewer. */
 export async function copyPages() {
   const target = join(root, 'dist/pages');
   await rm(target, { recursive: true, force: true });
@@ -257,7 +262,6 @@ export async function copyPages() {
     await cp(join(root, 'src', folder), target, { recursive: true });
   const viewer = join(root, 'node_modules/pdfjs-dist/legacy/build');
   for (const file of ['pdf.min.mjs', 'pdf.worker.min.mjs']) await cp(join(viewer, file), join(target, file));
-  await cp(join(root, 'dist/fonts/Caveat_500Medium.ttf'), join(target, 'hand.ttf'));
 }
 
 /** Writes oclif.manifest.json, which lists all commands and flags, so that help and routing don't load any commands. */

@@ -3,12 +3,13 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
-const entryPoints = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => join(root, file));
+/** The modules of `esign-cli/client` and `esign-cli/sandbox`. */
+const MODULES = { client: 'client/client', sandbox: 'sandbox/embed' };
+const entryPoints = Object.values(MODULES).map((name) => join(root, 'src', `${name}.ts`));
 
 /**
- * Writes the declarations of `esign-cli/client` and `esign-cli/sandbox`, and of everything they refer to, to dist/types, and
- * again to dist/types/cjs for programs that use `require`. The build fails if a declaration needs another package or contains
- * `any`.
+ * Writes the declarations of `esign-cli/client` and `esign-cli/sandbox`, and of everything they refer to, to dist/types. The build
+ * fails if a declaration needs another package or contains `any`.
  */
 export async function types() {
   const program = programOf(entryPoints);
@@ -23,15 +24,13 @@ export async function types() {
     }
     if (/\bany\b/.test(text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')))
       throw new Error(`the types of ${source} contain any`);
-    for (const format of ['.', 'cjs']) {
-      const name = relative(join(root, 'src'), source).replace(/\.ts$/, '.d.ts');
-      const target = join(folder, format, name);
-      await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'"));
-    }
+    const target = join(folder, relative(join(root, 'src'), source).replace(/\.ts$/, '.d.ts'));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'"));
   }
-  // The nearest package.json determines the module format that a declaration describes.
-  await writeFile(join(folder, 'cjs/package.json'), '{"type":"commonjs"}\n');
+  // Without these, TypeScript would take what `require` loads for an ES module, and refuse it in some of its modes.
+  for (const [name, module] of Object.entries(MODULES))
+    await writeFile(join(folder, `${name}.d.cts`), `export * from './${module}.js';\n`);
 }
 
 function programOf(files) {

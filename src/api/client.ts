@@ -119,7 +119,7 @@ const RESET_MARGIN_MS = 250;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
- * the request was never sent or was refused with 429. create-once.ts and write-outcome.ts handle the other cases.
+ * the request was never sent or was refused with 429. once/ handles the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
   return async (request) => {

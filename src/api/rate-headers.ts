@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kernel/duration.ts';
 import { skewOf } from './service-clock.ts';
 
 /** The rate-limit headers of a response (API document, Limits). */
@@ -11,7 +12,7 @@ export interface RateLimit {
 }
 
 /** The longest plausible time until a reset. Resets further away are ignored; the documented window is 15 minutes. */
-const MAX_WINDOW_MS = 86_400_000;
+const MAX_WINDOW_MS = DAY_MS;
 
 /** Returns true for a plausible reset: neither in the past nor too far away. */
 export function isPlausibleReset(resetAt: number, now: number): boolean {

@@ -2,7 +2,7 @@ import { hasEnded } from '../kernel/vocabulary.ts';
 import type { FoundEnvelope } from '../once/look.ts';
 import { endedError, idUsedError } from '../once/refusals.ts';
 import type { WordingField } from '../once/wording.ts';
-import type { Mode, RowError, RunEntry } from './entries.ts';
+import type { Mode, RowError, RunEntry } from '../runs/entries.ts';
 
 /** A row of a list that has an envelope already. */
 export interface KnownRow {

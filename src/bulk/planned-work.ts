@@ -1,10 +1,10 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
-import { addressesAskedFirst } from '../envelopes/create.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
-import type { Mode } from './entries.ts';
+import { addressesAskedFirst } from '../once/create-body.ts';
+import type { Mode } from '../runs/entries.ts';
+import type { OpenRun } from '../runs/runs.ts';
+import { readSavedRows } from '../runs/saved-rows.ts';
 import { requestsFor } from './estimate.ts';
-import { readPlan } from './plan-run.ts';
-import type { OpenRun } from './runs.ts';
 
 /** What a run is going to do, up to the last row that it works on. */
 export interface PlannedWork {
@@ -64,7 +64,7 @@ export class WorkTally {
 /** Returns what is left to do for the rows of a run up to the row `last`. */
 export async function remainingWork({ state, files }: OpenRun, last: number): Promise<PlannedWork> {
   const tally = new WorkTally(state.head.mode);
-  for await (const { row, envelope } of readPlan(files.plan)) {
+  for await (const { row, envelope } of readSavedRows(files.plan)) {
     if (row > last || state.isFinished(row)) continue;
     tally.add(envelope.signers, addressesAskedFirst(envelope).length, state.of(row) === 'reserved');
   }

@@ -1,14 +1,14 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { requestIdOf } from '../catalog/markers.ts';
-import { createBody } from '../envelopes/create.ts';
 import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { createBody } from '../once/create-body.ts';
 import { isForRequest } from '../once/identity.ts';
 import type { EnvelopeFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
-import { resultOf, secondResult } from './results.ts';
-import type { BulkRow } from './rows/row.ts';
+import { resultOf, secondResult } from '../runs/results.ts';
+import type { RunRow } from '../runs/run-row.ts';
 import type { BulkSession } from './run-session.ts';
 
 /** Rows in progress for each concurrent request. The others are waiting for the disk. */
@@ -176,7 +176,7 @@ export class RunHost implements RequestHost {
   }
 
   /** Returns the body of a row's draft, including the metadata that identifies the run and the row. */
-  #bodyOf({ row, requestId, envelope }: BulkRow): OpenRequest['body'] {
+  #bodyOf({ row, requestId, envelope }: RunRow): OpenRequest['body'] {
     // As text, because some services only store text.
     const metadata = { ...envelope.metadata, [RUN_KEY]: this.run, [ROW_KEY]: String(row) };
     const webhookSecret = envelope.webhookUrl === undefined ? undefined : this.#session.options.webhookSecret;

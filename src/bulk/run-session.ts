@@ -2,10 +2,10 @@ import type { Client } from '../api/client.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { isOutage, isRateLimited } from '../kernel/request-failures.ts';
-import type { RowError } from './entries.ts';
+import type { RowError } from '../runs/entries.ts';
+import type { RowResult } from '../runs/results.ts';
+import type { OpenRun } from '../runs/runs.ts';
 import { Outage } from './outage.ts';
-import type { RowResult } from './results.ts';
-import type { OpenRun } from './runs.ts';
 
 /** Receives the reports of a run. */
 export interface RunObserver {

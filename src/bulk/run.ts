@@ -5,11 +5,11 @@ import { identifyMachine } from '../kernel/files/process-identity.ts';
 import { findRequests } from '../once/look.ts';
 import { type Look, processRequests } from '../once/process-requests.ts';
 import { WantedRequests } from '../once/wanted-requests.ts';
-import { rememberedOfRun } from './remembered-rows.ts';
+import { rememberedOfRun } from '../runs/remembered-rows.ts';
+import type { RunState } from '../runs/run-state.ts';
+import type { OpenRun } from '../runs/runs.ts';
 import { RunHost } from './run-host.ts';
 import { BulkSession, type RunOptions } from './run-session.ts';
-import type { RunState } from './run-state.ts';
-import type { OpenRun } from './runs.ts';
 import { wantedRow } from './wanted-row.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `paused`: the rows of `--first` are done. */

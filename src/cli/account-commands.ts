@@ -1,5 +1,5 @@
 import { command } from '../kernel/text/shell-words.ts';
-import type { RunAccount } from '../session/account.ts';
+import type { RunAccount } from './session/account.ts';
 
 /** A command of ours in a text, with quoted words as a whole. It ends at a pipe or a backtick. */
 const OURS = /esign(?: (?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"`|\\])+)+/g;

@@ -1,8 +1,8 @@
 import { counted, durationInWords } from '../kernel/duration.ts';
 import { NoApiError } from '../kernel/errors.ts';
 import { isOutage } from '../kernel/request-failures.ts';
-import type { Observations } from '../session/observations.ts';
 import { rebuildCommand } from './rerun.ts';
+import type { Observations } from './session/observations.ts';
 
 /** The command line that failed, and what it read before. */
 export interface FailedCommand {

@@ -2,8 +2,8 @@ import { counted } from '../kernel/duration.ts';
 import { PartialError } from '../kernel/errors.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { safeLine } from '../output/text.ts';
-import type { Context } from '../session/context.ts';
 import { errorText, reportOf } from './error-report.ts';
+import type { Context } from './session/context.ts';
 
 export interface ItemResult {
   /** Its line with --json. */

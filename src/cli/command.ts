@@ -2,11 +2,11 @@ import { Command } from '@oclif/core/command';
 import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
 import { wordList } from '../kernel/text/word-list.ts';
-import type { CommonFlags, Context } from '../session/context.ts';
-import { invocationOf } from '../session/invocation.ts';
-import { Session } from '../session/session.ts';
 import { commonFlags } from './flags.ts';
 import { UnknownFlagError } from './input/unknown-flag.ts';
+import type { CommonFlags, Context } from './session/context.ts';
+import { invocationOf } from './session/invocation.ts';
+import { Session } from './session/session.ts';
 import { createTerminal } from './terminal.ts';
 
 type Values = Record<string, unknown>;

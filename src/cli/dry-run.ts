@@ -2,7 +2,7 @@ import type { SendRequest } from '../api/http.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { EsignError, GuardError } from '../kernel/errors.ts';
 import { safeLine } from '../output/text.ts';
-import type { Context } from '../session/context.ts';
+import type { Context } from './session/context.ts';
 import type { CommandTerminal } from './terminal.ts';
 
 /** The longest time for which envelopes are read to find out whether a guard would refuse, in ms. */

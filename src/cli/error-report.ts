@@ -17,9 +17,9 @@ import { command, wordsForHint } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
-import type { RunAccount } from '../session/account.ts';
 import { withAccount } from './account-commands.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import type { RunAccount } from './session/account.ts';
 
 /** An error as printed with `--json`: one line on stderr. */
 export interface ErrorReport {

@@ -4,8 +4,6 @@ import { provideHome } from '../kernel/files/paths.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
-import { bindInvocation, createInvocation, type Invocation } from '../session/invocation.ts';
-import { saveObservations } from '../session/observations.ts';
 import { adviceFor } from './advice.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
@@ -14,6 +12,8 @@ import { isWriteCommand, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { UnknownFlagError } from './input/unknown-flag.ts';
+import { bindInvocation, createInvocation, type Invocation } from './session/invocation.ts';
+import { saveObservations } from './session/observations.ts';
 
 // Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/contributing/decisions/0008).
 if (process.versions.v8.startsWith('11.'))

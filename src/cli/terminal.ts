@@ -4,8 +4,8 @@ import { errColumns, processTerminal, type Terminal } from '../output/terminal.t
 import { TerminalWriter } from '../output/terminal-writer.ts';
 import { paragraph, safeLine } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
-import type { RunAccount } from '../session/account.ts';
 import { accountCommand, withAccount } from './account-commands.ts';
+import type { RunAccount } from './session/account.ts';
 
 export interface TerminalFlags {
   json?: boolean;

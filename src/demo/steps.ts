@@ -26,21 +26,18 @@ export interface DemoSummary {
   seconds: number;
 }
 
-const sandboxSchema = z.looseObject({ baseUrl: z.string(), dashboardUrl: z.string() });
-const readySchema = z.looseObject({ url: z.string() });
-const templateSchema = z.array(z.looseObject({ id: z.string(), name: z.string(), pageCount: z.number() }));
-const envelopeSchema = z.looseObject({ id: z.string(), status: z.string() });
-const deliverySchema = z.looseObject({
+const sandboxSchema = z.object({ baseUrl: z.string(), dashboardUrl: z.string() });
+const listenerSchema = z.object({ url: z.string() });
+const templatesSchema = z.array(z.object({ id: z.string(), name: z.string(), pageCount: z.number() }));
+const envelopeSchema = z.object({ id: z.string(), status: z.string() });
+const deliverySchema = z.object({
   type: z.string(),
   event: z.optional(z.nullable(z.string())),
   verified: z.optional(z.boolean()),
 });
-const fileSchema = z.looseObject({
-  what: z.string(),
-  path: z.string(),
-  bytes: z.number(),
-  sha256: z.string(),
-});
+const filesSchema = z.array(
+  z.object({ what: z.string(), path: z.string(), bytes: z.number(), sha256: z.string() }),
+);
 
 const TEMPLATE = 'tmpl_lease';
 /** The signers, with values for some fields of the lease. The other fields get generated values. */
@@ -83,18 +80,92 @@ export async function* runDemo(
 ): AsyncGenerator<DemoStep, DemoSummary | undefined, undefined> {
   const started = Date.now();
   const running: RunningCommand[] = [];
+  const start: CommandLine['start'] = (...words) => {
+    const process = cli.start(...words);
+    running.push(process);
+    return process;
+  };
   try {
-    const sandbox = yield* startSandbox(cli, running);
-    const listener = yield* startListener(cli, own, running);
-    yield* showTemplates(cli);
-    const id = yield* createDraft(cli, listener);
-    yield* send(cli, id);
-    const watching = cli.start(`envelopes watch ${id} --interval 300ms --timeout 60s --json`);
-    running.push(watching);
-    for (const signer of SIGNERS) yield* sign(cli, id, signer);
-    yield* awaitCompletion(watching, id);
-    const webhooks = yield* collectWebhooks(listener.process);
-    const files = yield* download(cli, id, folder);
+    const sandbox = sandboxSchema.parse(await start('sandbox start --ephemeral --port 0 --json').line());
+    yield {
+      title: 'Start the complete service on this machine',
+      command: 'esign sandbox start --ephemeral',
+      outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for documents.`],
+    };
+
+    const secretFile = join(own, 'webhook.secret');
+    await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+    const listener = start('listen --port 0 --json --secret-file', secretFile);
+    const { url } = listenerSchema.parse(await listener.line());
+    yield {
+      title: 'Start a webhook receiver that accepts only valid signatures',
+      command: 'esign listen --secret-file webhook.secret',
+      outcome: [`The receiver listens at ${url}.`],
+    };
+
+    const templates = templatesSchema.parse(await cli.run('templates list --json'));
+    yield {
+      title: 'List the templates',
+      command: 'esign templates list',
+      outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${counted(one.pageCount, 'page')}`),
+    };
+
+    const created = await cli.run(
+      `envelopes create --template ${TEMPLATE} --webhook-url ${url} --metadata flat=4711 --json`,
+      ...['--webhook-secret-file', secretFile, '--subject', 'Your lease for 12 Harbor Street'],
+      ...SIGNER_FLAGS,
+    );
+    const { id } = envelopeSchema.parse(created);
+    yield {
+      title: 'Create a draft for two signers. No emails are sent yet',
+      command: command('envelopes', 'create', '--template', TEMPLATE, ...SIGNER_FLAGS, '--webhook-url', url),
+      outcome: statusOf(created),
+    };
+
+    yield {
+      title: 'Send it: both get an email with a link',
+      command: command('envelopes', 'send', id),
+      outcome: statusOf(await cli.run(`envelopes send ${id} --json`)),
+    };
+
+    const watching = start(`envelopes watch ${id} --interval 300ms --timeout 60s --json`);
+    for (const { name, email, values } of SIGNERS) {
+      const filled = Object.entries(values).flatMap(([field, text]) => ['--value', `${field}=${text}`]);
+      yield {
+        title: `${name} reads and signs`,
+        command: command('sandbox', 'sign', id, '--signer', email),
+        outcome: statusOf(await cli.run(`sandbox sign ${id} --signer ${email} --json`, ...filled)),
+      };
+    }
+
+    const code = await watching.ended();
+    if (code !== 0) throw new Error(`envelopes watch exited with code ${String(code)}`);
+    yield {
+      title: 'Watch the envelope, in parallel with the steps above',
+      command: command('envelopes', 'watch', id),
+      outcome: ['The command reported COMPLETED and exited with 0.'],
+    };
+
+    const webhooks = await receivedBy(listener);
+    yield {
+      title: 'List the received webhooks',
+      command: '',
+      outcome: [
+        `${counted(webhooks.received, 'webhook')}, ${webhooks.verified} with a valid signature:`,
+        webhooks.events.join(', '),
+      ],
+    };
+
+    const what = ['--what', 'signed,certificate,document'];
+    const files = filesSchema.parse(
+      await cli.lines(`envelopes download ${id} --json`, ...what, '--dir', folder),
+    );
+    yield {
+      title: 'Download the documents from the bucket and verify them',
+      command: command('envelopes', 'download', id, ...what),
+      outcome: files.map((file) => `${file.what.padEnd(11)} ${file.path}`),
+    };
+
     yield {
       title: 'Done',
       command: '',
@@ -114,125 +185,20 @@ export async function* runDemo(
   }
 }
 
-async function* startSandbox(cli: CommandLine, running: RunningCommand[]) {
-  const process = cli.start('sandbox start --ephemeral --port 0 --json');
-  running.push(process);
-  const sandbox = sandboxSchema.parse(await process.line());
-  yield {
-    title: 'Start the complete service on this machine',
-    command: 'esign sandbox start --ephemeral',
-    outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for documents.`],
-  };
-  return sandbox;
+function statusOf(output: unknown): string[] {
+  const { id, status } = envelopeSchema.parse(output);
+  return [`${id} is ${status}.`];
 }
 
-async function* startListener(cli: CommandLine, own: string, running: RunningCommand[]) {
-  const secretFile = join(own, 'webhook.secret');
-  await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
-  const process = cli.start('listen --port 0 --json --secret-file', secretFile);
-  running.push(process);
-  const { url } = readySchema.parse(await process.line());
-  yield {
-    title: 'Start a webhook receiver that accepts only valid signatures',
-    command: 'esign listen --secret-file webhook.secret',
-    outcome: [`The receiver listens at ${url}.`],
-  };
-  return { process, url, secretFile };
-}
-
-async function* showTemplates(cli: CommandLine) {
-  const templates = templateSchema.parse(await cli.run('templates list --json'));
-  yield {
-    title: 'List the templates',
-    command: 'esign templates list',
-    outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${counted(one.pageCount, 'page')}`),
-  };
-}
-
-async function* createDraft(cli: CommandLine, { url, secretFile }: { url: string; secretFile: string }) {
-  const envelope = envelopeSchema.parse(
-    await cli.run(
-      `envelopes create --template ${TEMPLATE} --webhook-url ${url} --metadata flat=4711 --json`,
-      ...['--webhook-secret-file', secretFile, '--subject', 'Your lease for 12 Harbor Street'],
-      ...SIGNER_FLAGS,
-    ),
-  );
-  yield {
-    title: 'Create a draft for two signers. No emails are sent yet',
-    command: command(
-      ...['envelopes', 'create', '--template', TEMPLATE],
-      ...SIGNER_FLAGS,
-      ...['--webhook-url', url],
-    ),
-    outcome: [`${envelope.id} is ${envelope.status}.`],
-  };
-  return envelope.id;
-}
-
-async function* send(cli: CommandLine, id: string) {
-  const envelope = envelopeSchema.parse(await cli.run(`envelopes send ${id} --json`));
-  yield {
-    title: 'Send it: both get an email with a link',
-    command: command('envelopes', 'send', id),
-    outcome: [`${envelope.id} is ${envelope.status}.`],
-  };
-}
-
-async function* sign(cli: CommandLine, id: string, signer: (typeof SIGNERS)[number]) {
-  const values = Object.entries(signer.values).flatMap(([field, text]) => ['--value', `${field}=${text}`]);
-  const envelope = envelopeSchema.parse(
-    await cli.run(`sandbox sign ${id} --signer ${signer.email} --json`, ...values),
-  );
-  yield {
-    title: `${signer.name} reads and signs`,
-    command: command('sandbox', 'sign', id, '--signer', signer.email),
-    outcome: [`${envelope.id} is ${envelope.status}.`],
-  };
-}
-
-async function* awaitCompletion(watching: RunningCommand, id: string) {
-  const code = await watching.ended();
-  if (code !== 0) throw new Error(`envelopes watch exited with code ${code}`);
-  yield {
-    title: 'Watch the envelope, in parallel with the steps above',
-    command: command('envelopes', 'watch', id),
-    outcome: ['The command reported COMPLETED and exited with 0.'],
-  };
-}
-
-async function* collectWebhooks(listener: RunningCommand) {
-  const deliveries: { event: string; verified: boolean }[] = [];
-  // The events of an envelope are sent in order, so this is the last one.
-  while (deliveries.at(-1)?.event !== 'envelope.completed') {
+/** Returns the webhooks up to `envelope.completed`, which is the last one because the events of an envelope are sent in order. */
+async function receivedBy(listener: RunningCommand): Promise<DemoSummary['webhooks']> {
+  const events: string[] = [];
+  let verified = 0;
+  while (events.at(-1) !== 'envelope.completed') {
     const delivery = deliverySchema.parse(await listener.line());
-    if (delivery.type === 'delivery')
-      deliveries.push({ event: delivery.event ?? '?', verified: delivery.verified === true });
+    if (delivery.type !== 'delivery') continue;
+    events.push(delivery.event ?? '?');
+    if (delivery.verified === true) verified += 1;
   }
-  const verified = deliveries.filter((one) => one.verified).length;
-  const events = deliveries.map((one) => one.event);
-  yield {
-    title: 'List the received webhooks',
-    command: '',
-    outcome: [
-      `${counted(deliveries.length, 'webhook')}, ${verified} with a valid signature:`,
-      events.join(', '),
-    ],
-  };
-  return { received: deliveries.length, verified, events };
-}
-
-async function* download(cli: CommandLine, id: string, folder: string) {
-  const lines = await cli.lines(
-    `envelopes download ${id} --what signed,certificate,document --json --dir`,
-    folder,
-  );
-  const files = lines
-    .map((line) => fileSchema.parse(line))
-    .map(({ what, path, bytes, sha256 }) => ({ what, path, bytes, sha256 }));
-  yield {
-    title: 'Download the documents from the bucket and verify them',
-    command: command('envelopes', 'download', id, '--what', 'signed,certificate,document'),
-    outcome: files.map((file) => `${file.what.padEnd(11)} ${file.path}`),
-  };
-  return files;
+  return { received: events.length, verified, events };
 }

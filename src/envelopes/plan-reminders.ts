@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
 import { dueTurns, type ReminderSteps, showsTurns } from '../catalog/turns.ts';
-import { durationInWords } from '../kernel/duration.ts';
+import { durationInWords, HOUR_MS } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { halfwayError } from '../kernel/halfway-error.ts';
 import { addressOf } from '../kernel/text/person.ts';
@@ -36,7 +36,7 @@ export interface RemindOptions {
 }
 
 /** A reminder sent within this time is reported before another one. */
-const RECENT_MS = 3_600_000;
+const RECENT_MS = HOUR_MS;
 
 /** Someone to remind, unless the log on this machine has a reminder at `since` (ms, service clock) or later. */
 interface Due {

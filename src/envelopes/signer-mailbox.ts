@@ -3,14 +3,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { lineProblem, nameProblem } from '../kernel/text/control-characters.ts';
 import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
-
-/** A signer in the API's create body. */
-export interface SignerInput {
-  email: string;
-  name: string;
-  role?: string;
-  order?: number;
-}
+import type { SignerInput } from '../once/create-body.ts';
 
 export interface ParsedSigner {
   signer: SignerInput;

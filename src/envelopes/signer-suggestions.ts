@@ -2,8 +2,9 @@ import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { recentItems } from '../catalog/envelope-list.ts';
 import { replacedBy } from '../catalog/markers.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import type { SignerInput } from './signer-mailbox.ts';
+import type { SignerInput } from '../once/create-body.ts';
 
 /* Suggestions for a new envelope, from the latest ones. */
 
@@ -16,7 +17,7 @@ const READ_SINGLY = 10;
 /** Returns the latest envelopes, newest first, with the signers of those that the limits above allow. */
 export async function readRecentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
-  const since = () => client.serviceClock.now() - DAYS * 86_400_000;
+  const since = () => client.serviceClock.now() - DAYS * DAY_MS;
   for await (const envelope of recentItems(client, since, { signal })) {
     if (found.push(envelope) >= ENOUGH) break;
   }

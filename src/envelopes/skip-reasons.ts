@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
-import { markerOf, replacedBy } from '../catalog/markers.ts';
-import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { replacedBy, requestIdOf } from '../catalog/markers.ts';
+import { isInFlight, isVoid } from '../kernel/vocabulary.ts';
 import { byPrecedence } from '../once/precedence.ts';
 import { findSigners } from './named-signer.ts';
 
@@ -25,19 +25,19 @@ export function notToCancel(envelopes: readonly Envelope[], evenIfDeclined: bool
 }
 
 /**
- * Returns those that are not drafts, and drafts that would email someone twice: the second draft of a row, which an interrupted run
- * leaves.
+ * Returns those that are not drafts, and drafts that would email someone twice: the second draft of a request, which an interrupted
+ * command leaves.
  */
 export function notToSend(envelopes: readonly Envelope[]): Reasons {
-  const firstOfRow = new Map<string, Envelope>();
+  const counting = new Map<string, Envelope>();
   for (const one of envelopes.filter((each) => !isVoid(each)).toSorted(byPrecedence)) {
-    const row = rowOf(one);
-    if (row !== undefined && !firstOfRow.has(row)) firstOfRow.set(row, one);
+    const request = requestIdOf(one);
+    if (request !== undefined && !counting.has(request)) counting.set(request, one);
   }
   return reasonsFor(envelopes, (one) => {
     if (one.status !== 'DRAFT') return statusOf(one);
-    const row = rowOf(one);
-    return row !== undefined && firstOfRow.get(row) !== one ? 'second draft of a row' : undefined;
+    const request = requestIdOf(one);
+    return request !== undefined && counting.get(request) !== one ? 'second draft of a request' : undefined;
   });
 }
 
@@ -62,9 +62,4 @@ function reasonsFor(
 
 function statusOf({ status }: Envelope): string {
   return status ?? 'without a status';
-}
-
-function rowOf(envelope: Envelope): string | undefined {
-  const [run, row] = [markerOf(envelope, RUN_KEY), markerOf(envelope, ROW_KEY)];
-  return run === undefined || row === undefined ? undefined : `${String(run)} ${String(row)}`;
 }

@@ -1,12 +1,13 @@
-export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
+  h: HOUR_MS,
   d: DAY_MS,
-  w: 604_800_000,
+  w: 7 * DAY_MS,
 };
 
 /**

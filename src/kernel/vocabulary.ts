@@ -1,3 +1,4 @@
+import { ownValue } from './json.ts';
 import { wordList } from './text/word-list.ts';
 
 /** The terms of the API document. Each list names its section. */
@@ -14,21 +15,29 @@ export const ENVELOPE_STATUSES = [
 ] as const;
 export type EnvelopeStatus = (typeof ENVELOPE_STATUSES)[number];
 
-/** Statuses that are final: neither a signer nor time can change them. An unknown status is not terminal. */
-const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
-  'COMPLETED',
-  'CANCELLED',
-  'EXPIRED',
-  'DECLINED',
-]);
+/** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
+const FOLLOWING: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {
+  SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+  IN_PROGRESS: ['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+  COMPLETED: [],
+  CANCELLED: [],
+  EXPIRED: [],
+  DECLINED: ['CANCELLED'],
+};
 
-export function isTerminal(status: string): boolean {
-  return TERMINAL.has(status);
+/** Returns the statuses that can follow a status; undefined if any can, as after one that the API document doesn't name. */
+export function followingStatuses(status: string): readonly EnvelopeStatus[] | undefined {
+  return ownValue<readonly EnvelopeStatus[]>(FOLLOWING, status);
 }
 
 /** Returns true for a status that an envelope never leaves. A DECLINED one can still be canceled. */
 export function isFinal(status: string): boolean {
-  return isTerminal(status) && status !== 'DECLINED';
+  return followingStatuses(status)?.length === 0;
+}
+
+/** Returns true for a status that neither a signer nor time can change. An unknown status is not terminal. */
+export function isTerminal(status: string): boolean {
+  return isFinal(status) || status === 'DECLINED';
 }
 
 /** Returns true for an envelope that nobody can sign anymore and that is not completed. */

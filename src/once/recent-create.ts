@@ -2,12 +2,13 @@ import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
+import { HOUR_MS } from '../kernel/duration.ts';
 import { hasEnded } from '../kernel/vocabulary.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { contentIdOf } from './identity.ts';
 
 /** How long ago the same content was sent to be asked about, in ms. */
-const RECENT_MS = 3_600_000;
+const RECENT_MS = HOUR_MS;
 
 /** An envelope that was sent, and when (ISO 8601, by the local clock). */
 export interface RecentCreate {

@@ -7,7 +7,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
-  '.ttf': 'font/ttf',
 };
 
 /** A file of a web page. */

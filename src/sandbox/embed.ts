@@ -2,20 +2,15 @@ import * as z from 'zod';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import { makeTemporaryFolder } from '../kernel/files/temporary-folder.ts';
-import {
-  checkNumber,
-  checkObject,
-  checkOptionNames,
-  checkType,
-  type OptionNames,
-} from '../kernel/options.ts';
+import { isRecord } from '../kernel/json.ts';
+import { checkOptionNames } from '../kernel/options.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
 import { waitExpiredMessage } from '../kernel/wait-expired.ts';
 import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
-import type { StartSandboxOptions } from './embed-options.ts';
+import type { SandboxSeed, StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodySchemas, oneOf, validate } from './service/base/validation.ts';
+import { bodySchemas, oneOf, validate, wholeNumber } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -53,22 +48,6 @@ export class SandboxError extends EsignError {
   }
 }
 
-const OPTION_NAMES = {
-  apiKey: true,
-  choices: true,
-  clock: true,
-  dataDir: true,
-  faults: true,
-  ids: true,
-  port: true,
-  quota: true,
-  rateLimit: true,
-  seed: true,
-} as const satisfies OptionNames<StartSandboxOptions>;
-
-/** Long enough that the 8 characters shown in key lists don't reveal the key. */
-const API_KEY = /^[\x21-\x7e]{16,200}$/;
-
 /**
  * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor environment variables.
  * `close` stops its servers and timers.
@@ -82,32 +61,27 @@ const API_KEY = /^[\x21-\x7e]{16,200}$/;
  * @throws UsageError if an option is invalid, a port is in use, or another sandbox uses the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
-  checkOptionNames('startSandbox', options, OPTION_NAMES);
-  checkNumber('port', options.port, { min: 0, max: 65_535 });
-  checkNumber('quota', options.quota, { min: 0 });
-  const apiKey = readApiKey(options.apiKey);
-  const rateLimit = rateOf(options.rateLimit);
-  const clock = clockOf(options.clock);
-  const ids = readCountedIds(options.ids);
-  const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
-  const { port = 0, quota, choices, faults } = options;
-  if (choices !== undefined) checkObject('choices', choices);
-  if (faults !== undefined) checkObject('faults', faults);
-  const temporary = options.dataDir === undefined ? await makeTemporaryFolder('esign-sandbox-') : undefined;
-  const dataDir = temporary?.path ?? options.dataDir ?? '';
+  const {
+    port = 0,
+    clock,
+    ids,
+    rateLimit,
+    seed,
+    dataDir,
+    ...others
+  } = readArgument('startSandbox', startOptions, options);
+  const initial = {
+    ...others,
+    port,
+    startsAt: clock?.at === undefined ? undefined : readTime(clock.at),
+    isFrozen: clock?.frozen,
+    hasCountedIds: ids === 'counted',
+    rateLimit: typeof rateLimit === 'string' ? readRate(rateLimit) : rateLimit,
+    seed: seed === undefined ? undefined : await readSeed(seed),
+  };
+  const temporary = dataDir === undefined ? await makeTemporaryFolder('esign-sandbox-') : undefined;
   try {
-    const running = await startServers({
-      dataDir,
-      port,
-      rateLimit,
-      ...clock,
-      hasCountedIds: ids,
-      quota,
-      seed,
-      apiKey,
-      choices,
-      faults,
-    });
+    const running = await startServers({ ...initial, dataDir: temporary?.path ?? dataDir ?? '' });
     const { control, baseUrl, dashboardUrl, keys } = running;
     const { endpoint, bucket: name, region, accessKeyId, secretAccessKey } = running;
     const closing = new AbortController();
@@ -132,36 +106,46 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   }
 }
 
-function readApiKey(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === 'string' && API_KEY.test(value)) return value;
-  throw new UsageError('apiKey must have 16 to 200 ASCII characters, without spaces.');
-}
-
-function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; seconds: number } | undefined {
-  if (wanted === undefined) return undefined;
-  if (typeof wanted === 'string') return readRate(wanted);
-  if (Number.isInteger(wanted.requests) && wanted.requests > 0 && wanted.seconds > 0) return wanted;
-  throw new UsageError(`Invalid rate limit ${JSON.stringify(wanted)}: it must allow at least one request.`);
-}
-
-/** Reads the `clock` option: a time, or an object that contains one. */
-function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFrozen?: boolean } {
-  if (clock === undefined) return {};
-  if (typeof clock !== 'object' || clock instanceof Date) return { startsAt: readTime(clock) };
-  checkOptionNames('clock', clock, { at: true, frozen: true });
-  const { at, frozen } = clock;
-  checkType('frozen', frozen, 'boolean');
-  return { ...(at === undefined ? {} : { startsAt: readTime(at) }), isFrozen: frozen === true };
-}
-
-function readCountedIds(ids: unknown): boolean {
-  if (ids === undefined || ids === 'random') return false;
-  if (ids === 'counted') return true;
-  throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);
-}
-
 const text = z.string({ error: 'Must be a string' }).optional();
+const object = z.custom<Record<string, string>>(isRecord, { error: 'Must be an object' }).optional();
+const time = z.union([z.date(), z.string(), z.number()]);
+
+/** The options of `startSandbox`. The code that reads a seed, faults, or choices validates them. */
+const startOptions = z.strictObject({
+  seed: z.custom<SandboxSeed | string>().optional(),
+  dataDir: text,
+  port: wholeNumber(0, 65_535).optional(),
+  clock: z
+    .union(
+      [
+        time.transform((at) => ({ at, frozen: false })),
+        z.strictObject({ at: time.optional(), frozen: z.boolean().optional() }),
+      ],
+      { error: 'Must be a time, or { at, frozen }' },
+    )
+    .optional(),
+  ids: z.enum(['random', 'counted'], { error: oneOf(['random', 'counted']) }).optional(),
+  // Long enough that the 8 characters shown in key lists don't reveal the key.
+  apiKey: z
+    .string({ error: 'Must be a string' })
+    .regex(/^[\x21-\x7e]{16,200}$/, { error: 'Must have 16 to 200 ASCII characters, without spaces' })
+    .optional(),
+  quota: z
+    .custom<number>(
+      (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),
+      {
+        error: 'Must be a whole number of at least 0',
+      },
+    )
+    .optional(),
+  faults: object,
+  choices: object,
+  rateLimit: z
+    .union([z.string(), z.strictObject({ requests: z.int().min(1), seconds: z.number().positive() })], {
+      error: 'Must be N/TIME, or { requests, seconds } with at least one request',
+    })
+    .optional(),
+}) satisfies z.ZodObject<Record<keyof StartSandboxOptions, z.ZodType>>;
 const duration = z
   .union([z.string(), z.number()], { error: 'Must be a duration or a number of ms' })
   .optional();
@@ -178,7 +162,12 @@ const filters = {
  * Returns a method's argument, or an empty object if it is missing. In code without types, nothing else would detect a misspelled name.
  * @throws UsageError naming the method and each wrong field.
  */
-function readArgument<T>(method: string, schema: z.ZodType<T>, given: unknown = {}): T {
+function readArgument<Shape extends z.core.$ZodLooseShape>(
+  method: string,
+  schema: z.ZodObject<Shape>,
+  given: unknown = {},
+) {
+  checkOptionNames(method, given, Object.keys(schema.shape));
   const result = validate(schema, given);
   if ('data' in result) return result.data;
   throw new UsageError(withDetails(`The argument of ${method} is not valid`, result.details));

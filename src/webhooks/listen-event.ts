@@ -1,6 +1,6 @@
-import type { JournalPosition } from '../journal/day-journal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redaction.ts';
+import type { JournalPosition } from '../lines/day-journal.ts';
 import type { ForwardResult } from './forward/send.ts';
 import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';

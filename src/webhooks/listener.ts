@@ -1,8 +1,8 @@
-import { DayJournal, removeOldDays } from '../journal/day-journal.ts';
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
+import { DayJournal, removeOldDays } from '../lines/day-journal.ts';
 import { DailyLimit } from './daily-limit.ts';
 import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';

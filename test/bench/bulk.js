@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   auditOf,
   BIN,
+  growthOf,
   homeIn,
   inTurn,
   median,
@@ -132,14 +133,20 @@ async function memory(folder, many) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const ready = { baseUrl: `http://127.0.0.1:${server.address().port}/v1`, apiKey: 'sk_bench_0123456789' };
   try {
-    const few = await bulk(folder, ready, many / 20, 'few');
-    const all = await bulk(folder, ready, many, 'many');
+    const counts = [many / 100, many / 10, many].map(Math.ceil);
+    const taken = [];
+    for (const count of counts) {
+      made.length = 0;
+      taken.push(await bulk(folder, ready, count, `many${count}`));
+    }
+    const [few, all] = taken.slice(-2);
     return {
       name: `memory: bulk run of ${many} rows`,
       value: `${all.peakMb} MB`,
       asked: '< 160 MB',
       good: all.peakMb < 160,
-      note: `${few.peakMb} MB at ${many / 20} rows`,
+      note: `${few.peakMb} MB at ${counts.at(-2)} rows`,
+      growth: growthOf('bulk create', 'rows', counts, taken),
     };
   } finally {
     server.closeAllConnections();

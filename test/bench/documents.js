@@ -3,16 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  CompleteMultipartUploadCommand,
-  CreateBucketCommand,
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { showStep } from '../../scripts/progress.js';
 import {
   BIN,
@@ -30,31 +21,22 @@ import {
 } from './measure.js';
 
 /*
- * Downloads many files and one large one from a bucket, compared with common alternatives and with the minimum in Node, on
- * the same machine and bucket: a real Ceph gateway if installed, otherwise the sandbox's bucket.
- * To run: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000] [--large 2000]
+ * Downloads many files from a bucket, compared with common alternatives on the same machine and bucket: a real Ceph gateway
+ * if installed, otherwise the sandbox's bucket.
+ * To run: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000]
  */
 const BUCKET = 'bench';
 const AT_ONCE = 32;
-const PART_MB = 50;
 const IN_SECONDS = { unit: 's', digits: 2 };
-const LOOP = join(import.meta.dirname, 'bare-download.js');
 
-/** `large` is in MB. @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchDocuments({
-  files = 1_000,
-  bytes = 200_000,
-  rounds = 5,
-  many = 10_000,
-  large = 2_000,
-} = {}) {
+/** @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchDocuments({ files = 1_000, bytes = 200_000, rounds = 5, many = 10_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const server = await startServer(folder);
   try {
     const env = await environment(folder, server);
     return [
       ...(await small(folder, server, env, { files, bytes, rounds })),
-      ...(large > 0 ? await one(folder, server, env, large) : []),
       ...(many > 0 ? [await memory(folder, server, env, many)] : []),
     ];
   } finally {
@@ -149,7 +131,7 @@ async function environment(folder, server) {
 
 async function small(folder, server, env, { files, bytes, rounds }) {
   const keys = await fill(server, 'documents/', files, bytes);
-  const { esign: own, ...others } = await race(await toolsOf(server, keys, env), folder, rounds);
+  const { esign: own, ...others } = await race(toolsOf(server, keys, env), folder, rounds);
   const seconds = (seen) => seen.map(({ ms }) => ms / 1_000);
   const each = (seen) => seen.map(({ cpu }) => cpu / files);
   const inWords = Object.entries(others).map(([name, seen]) => `${name} ${median(each(seen)).toFixed(2)}`);
@@ -170,10 +152,9 @@ async function small(folder, server, env, { files, bytes, rounds }) {
 }
 
 const AWS = 'aws s3 cp --recursive';
-const NODE = 'a bare loop of undici in Node';
 const ASKED = { [AWS]: '>= 1', 'rclone copy': '>= 1' };
 
-async function toolsOf(server, keys, env) {
+function toolsOf(server, keys, env) {
   const source = `s3://${server.bucket}/documents/`;
   // A shim on the PATH may start another Python. Compare with the distribution's.
   const aws = existsSync('/usr/bin/aws') ? '/usr/bin/aws' : 'aws';
@@ -186,12 +167,6 @@ async function toolsOf(server, keys, env) {
       env,
     },
     'rclone copy': { file: 'rclone', words: (dir) => ['copy', `b:${server.bucket}/documents`, dir], env },
-    [NODE]: {
-      file: process.execPath,
-      words: (dir) => [LOOP, dir, String(AT_ONCE)],
-      env,
-      input: (await linksTo(server, keys)).join('\n'),
-    },
   };
 }
 
@@ -204,15 +179,6 @@ function esign(env, keys) {
   };
 }
 
-async function linksTo(server, keys) {
-  const client = clientOf(server);
-  const links = [];
-  for (const Key of keys)
-    links.push(await getSignedUrl(client, new GetObjectCommand({ Bucket: server.bucket, Key })));
-  client.destroy();
-  return links;
-}
-
 /**
  * Nothing is deleted during the runs: for minutes, ext4 skips each inode that was just freed, which slows down the next
  * tool.
@@ -223,51 +189,6 @@ function race(tools, folder, rounds) {
     (round) => run(tool.file, tool.words(join(folder, `out-${round}-${at}`)), tool),
   ]);
   return inTurn(rounds, Object.fromEntries(takes));
-}
-
-/** One large file, compared with curl, which neither hashes nor syncs it, and with curl plus a sync of the file. */
-async function one(folder, server, env, megabytes) {
-  const key = 'large.bin';
-  await uploadLarge(server, key, megabytes);
-  const [link] = await linksTo(server, [key]);
-  const own = esign(env, [key]);
-  const dir = join(folder, 'large');
-  const path = join(dir, 'large.bin');
-  const curl = 'curl -sf --create-dirs -o "$1" "$2"';
-  const take = (file, words, options) => async () => {
-    const { ms } = await run(file, words, options);
-    await rm(dir, { recursive: true, force: true });
-    return ms / 1_000;
-  };
-  const synced = 'curl and fsync';
-  const { esign: ours, ...others } = await inTurn(3, {
-    esign: take(own.file, own.words(dir), own),
-    curl: take('sh', ['-c', curl, 'sh', path, link], { env }),
-    [synced]: take('sh', ['-c', `${curl} && sync "$1"`, 'sh', path, link], { env }),
-  });
-  const name = `download: one file of ${megabytes / 1_000} GB`;
-  const rows = [rowOf(name, ours, IN_SECONDS)];
-  for (const [other, seconds] of Object.entries(others)) {
-    const note = `${median(seconds).toFixed(1)} s`;
-    rows.push(ratioRow(`${name}, speed relative to ${other}`, seconds, ours, { note }));
-  }
-  return rows;
-}
-
-async function uploadLarge(server, Key, megabytes) {
-  showStep(`filling the bucket with a file of ${megabytes} MB`);
-  const client = clientOf(server);
-  const object = { Bucket: server.bucket, Key };
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
-  const Body = randomBytes(PART_MB * 1_000_000);
-  const Parts = [];
-  for (let PartNumber = 1; PartNumber <= Math.ceil(megabytes / PART_MB); PartNumber++) {
-    const { ETag } = await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber, Body }));
-    Parts.push({ PartNumber, ETag });
-  }
-  const MultipartUpload = { Parts };
-  await client.send(new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload }));
-  client.destroy();
 }
 
 /** Peak memory with few and with many files, which must not grow with their number, and the cost of each. */
@@ -294,6 +215,6 @@ async function memory(folder, server, env, many) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const names = ['files', 'bytes', 'rounds', 'many', 'large'];
+  const names = ['files', 'bytes', 'rounds', 'many'];
   printRows(await benchDocuments(Object.fromEntries(names.map((name) => [name, option(name)]))));
 }

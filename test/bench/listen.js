@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,15 +13,15 @@ import {
   inTurn,
   median,
   option,
+  peakOf,
   printRows,
   ratioRow,
   rowOf,
 } from './measure.js';
 
 /*
- * Measures the signed deliveries that a listener with a journal acknowledges, compared with a bare node:http server that
- * reads the body and returns 200, and with Debian's `webhook` with an hmac-sha256 rule if installed. Neither stores
- * anything.
+ * Measures the signed deliveries that a listener with a journal acknowledges, compared with Debian's `webhook` with an
+ * hmac-sha256 rule if installed, which stores nothing.
  * To run: node test/bench/listen.js [--count 40000] [--connections 64] [--rounds 5] [--many 200000]
  */
 const SECRET = 'bench-secret-0123456789';
@@ -55,14 +55,8 @@ function race(folder, { count, rounds, connections }) {
   };
   return inTurn(rounds, {
     esign: under(startEsign),
-    'esign with 5,000 stored secrets': under(startWithSecrets),
-    'node:http': under(startBare),
     webhook: under(startWebhook, WEBHOOK_SHARE),
   });
-}
-
-function startWithSecrets(folder, name) {
-  return startEsign(folder, name, 5_000);
 }
 
 function rowsOf({ esign, ...others }, connections) {
@@ -95,7 +89,7 @@ async function memory(folder, many, connections) {
     for (const [at, count] of counts.entries()) {
       showStep(`${count} deliveries`);
       const { perSecond } = await load(server.port, { count: count - (counts[at - 1] ?? 0), connections });
-      taken.push({ cpu: await cpuOf(pid), mb: await peakMb(pid), perSecond });
+      taken.push({ cpu: await cpuOf(pid), mb: await peakOf(pid), perSecond });
     }
     const [few, most] = taken.slice(-2);
     return {
@@ -111,25 +105,9 @@ async function memory(folder, many, connections) {
   }
 }
 
-async function peakMb(pid) {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_000);
-}
-
-async function startEsign(folder, name, secrets = 0) {
-  const config = join(folder, `${name}-config`);
-  await mkdir(config, { recursive: true, mode: 0o700 });
-  const kept = Array.from({ length: secrets }, (_, n) => ({
-    baseUrl: 'http://127.0.0.1:9/v1',
-    requestId: `request-${n}`,
-    envelopeId: `env_other_${n}`,
-    secret: `whsec_${String(n).padStart(43, 'x')}`,
-    createdAt: Date.now(),
-  }));
-  await writeFile(join(config, 'webhook-secrets.json'), JSON.stringify({ secrets: kept }), { mode: 0o600 });
+async function startEsign(folder, name) {
   const env = {
     ...homeIn(folder),
-    ESIGN_CONFIG_DIR: config,
     ESIGN_STATE_DIR: join(folder, name),
     ESIGN_WEBHOOK_SECRET: SECRET,
   };
@@ -140,29 +118,6 @@ async function startEsign(folder, name, secrets = 0) {
   return startServer(folder, name, process.execPath, [...profiling, ...words], env, (text) =>
     Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]),
   );
-}
-
-const BARE = `
-import { createServer } from 'node:http';
-const server = createServer((request, response) => {
-  const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', () => {
-    Buffer.concat(chunks);
-    response.end('ok\\n');
-  });
-});
-server.listen(0, '127.0.0.1', () => console.log('port ' + server.address().port + ';'));
-`;
-
-async function startBare(folder, name) {
-  const file = join(folder, 'bare.mjs');
-  await writeFile(file, BARE);
-  return startServer(folder, name, process.execPath, [file], process.env, portIn);
-}
-
-function portIn(text) {
-  return Number(/port (\d+);/.exec(text)?.[1]);
 }
 
 async function startWebhook(folder, name) {

@@ -105,8 +105,7 @@ export function run(file, words, { env, input = '', stdout = 'ignore' } = {}) {
     let printed = '';
     let peakMb = 0;
     const look = setInterval(async () => {
-      const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-      peakMb = Math.max(peakMb, Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_000));
+      peakMb = Math.max(peakMb, await peakOf(child.pid));
     }, 25);
     child.stderr.on('data', (text) => {
       said += text;
@@ -139,6 +138,12 @@ function childrenMs() {
 export async function cpuOf(pid) {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Returns the peak memory of a running process so far, in MB; 0 once it has ended. */
+export async function peakOf(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_000);
 }
 
 /** Starts a separate sandbox; `ready` is the line it prints when it listens. */

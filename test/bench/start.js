@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,17 +5,14 @@ import { join } from 'node:path';
 import { BIN, homeIn, inTurn, median, option, printRows, ratioRow, run } from './measure.js';
 
 /*
- * Measures how long a command takes compared with `node -e 0`, and a shell loop of a hundred commands compared with gh if
- * installed; medians of interleaved rounds.
- * To run: node test/bench/start.js [--rounds 25] [--turns 10]
+ * Measures how long a command takes compared with `node -e 0`, and its memory; medians of interleaved rounds.
+ * To run: node test/bench/start.js [--rounds 25]
  */
 const OLD = Number(process.versions.node.split('.')[0]) < 24;
 const ENVELOPE = JSON.stringify({ data: { id: 'env_1', status: 'SENT', signers: [] } });
-/** Calls in one round of the shell loop. */
-const CALLS = 10;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchStart({ rounds = 25, turns = 10 } = {}) {
+export async function benchStart({ rounds = 25 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const server = createServer((_, reply) => {
     reply.writeHead(200, { 'content-type': 'application/json', 'content-length': ENVELOPE.length });
@@ -33,7 +29,7 @@ export async function benchStart({ rounds = 25, turns = 10 } = {}) {
     ESIGN_API_KEY: 'sk_bench_0123456789',
   };
   try {
-    return [...(await startRows(env, rounds)), ...(await loopRow(env, turns)), await memoryRow(folder, env)];
+    return [...(await startRows(env, rounds)), await memoryRow(folder, env)];
   } finally {
     server.closeAllConnections();
     server.close();
@@ -48,7 +44,6 @@ async function startRows(env, rounds) {
     'esign --version': esign('--version'),
     'esign --help': esign('--help'),
     'esign envelopes get --json': esign('envelopes', 'get', 'env_1', '--json'),
-    ...(isThere('gh') ? { 'gh --version': ['gh', '--version'] } : {}),
   };
   const asked = {
     'esign --version': '<= 1.2',
@@ -65,33 +60,6 @@ async function startRows(env, rounds) {
   return Object.entries(seen).map(([name, runs]) =>
     ratioRow(`start: ${name}`, runs, seen['node -e 0'], { asked: asked[name], note: inMs(runs) }),
   );
-}
-
-/** A script makes this call a thousand times. gh accepts a full URL, also with plain http, and doesn't send its key there. */
-async function loopRow(env, turns) {
-  if (!isThere('gh')) return [];
-  const loop = (words) => async () => {
-    const script = `for n in $(seq ${CALLS}); do "$@" > /dev/null || exit 1; done`;
-    return (await run('sh', ['-c', script, 'sh', ...words], { env: { ...env, GH_TOKEN: 'none' } })).ms;
-  };
-  const key = `Authorization: Bearer ${env.ESIGN_API_KEY}`;
-  const { esign, gh = [] } = await inTurn(turns, {
-    esign: loop([process.execPath, BIN, 'envelopes', 'get', 'env_1', '--json']),
-    gh: loop(['gh', 'api', `${env.ESIGN_BASE_URL}/esign/envelopes/env_1`, '-H', key]),
-  });
-  if (gh.length === 0) return [];
-  const seconds = (runs) => (runs.reduce((sum, ms) => sum + ms, 0) / 1_000).toFixed(1);
-  const name = `start: ${turns * CALLS} envelopes get in a shell loop, relative to gh api`;
-  return [ratioRow(name, esign, gh, { note: `${seconds(esign)} s and ${seconds(gh)} s` })];
-}
-
-function isThere(program) {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function inMs(runs) {
@@ -121,5 +89,4 @@ async function memoryRow(folder, env) {
   });
 }
 
-if (process.argv[1] === import.meta.filename)
-  printRows(await benchStart({ rounds: option('rounds'), turns: option('turns') }));
+if (process.argv[1] === import.meta.filename) printRows(await benchStart({ rounds: option('rounds') }));

@@ -1,9 +1,10 @@
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
-import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { RunRow } from '../../src/runs/run-row.ts';
 import type { ReadOptions } from '../../src/tables/table-file.ts';
 
 /** A row without what identifies it, except for a request ID of the file. */
-type Row = Omit<BulkRow, 'content' | 'cells' | 'identity' | 'requestId'> & { requestId?: string };
+type Row = Omit<RunRow, 'content' | 'cells' | 'identity' | 'requestId'> & { requestId?: string };
 
 /** The rows and the report of a text that arrives in chunks of this many bytes. */
 export async function check(
@@ -23,7 +24,7 @@ export async function check(
   );
   return { rows, report };
 }
-function withoutIdentity({ content: _, cells: __, identity, requestId, envelope, ...row }: BulkRow): Row {
+function withoutIdentity({ content: _, cells: __, identity, requestId, envelope, ...row }: RunRow): Row {
   const { content: ___, ...sent } = envelope;
   return { ...row, ...(identity === 'given' ? { requestId } : {}), envelope: sent };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBody } from '../../src/envelopes/create.ts';
+import { createBody } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { envelopeOf, Runs, rowOf } from './rig.ts';
 

@@ -2,19 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
-import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
 import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
-import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
-import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
-import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import type { Mode, RunEntry } from '../../src/runs/entries.ts';
+import { type RowResult, resultsOf } from '../../src/runs/results.ts';
+import type { RunRow } from '../../src/runs/run-row.ts';
+import { draftRun, type OpenRun, openRun } from '../../src/runs/runs.ts';
 import { memoryOf } from '../support/recording.ts';
 import { RowService } from './row-service.ts';
 
@@ -36,7 +36,7 @@ export interface RowOptions {
 }
 
 /** A row of a list: the same one in every run. */
-export function rowOf(row: number, { requestIds = false }: RowOptions = {}): BulkRow {
+export function rowOf(row: number, { requestIds = false }: RowOptions = {}): RunRow {
   const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
   const content = contentOf(envelope);
   return {

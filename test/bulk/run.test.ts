@@ -1,13 +1,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RunEntry } from '../../src/bulk/entries.ts';
-import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
-import { runStatusOf } from '../../src/bulk/run-list.ts';
-import { RunState } from '../../src/bulk/run-state.ts';
-import { filesOf, readRun } from '../../src/bulk/runs.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import type { RunEntry } from '../../src/runs/entries.ts';
+import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
+import { runStatusOf } from '../../src/runs/run-list.ts';
+import { RunState } from '../../src/runs/run-state.ts';
+import { filesOf, readRun } from '../../src/runs/runs.ts';
 import { isPrivate } from '../support/private.ts';
 import { envelopeOf, Runs, rowOf } from './rig.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, type NewEnvelope } from '../../src/client/client.ts';
-import { createBody } from '../../src/envelopes/create.ts';
+import { createBody } from '../../src/once/create-body.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import { fakeClock } from '../support/clock.ts';
 import { codeOf, killedProcess } from '../support/interrupting.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import { executeReplacement } from '../../src/envelopes/replace/execute-replacement.ts';
 import { planReplacement } from '../../src/envelopes/replace/plan-replacement.ts';
+import { requestsToSign } from '../support/mails.ts';
 import { memoryOf } from '../support/recording.ts';
 import {
-  askedBy,
   leftFor,
   madeFor,
   type Rig,
@@ -85,7 +85,10 @@ describe('events during a replacement', () => {
     expect(await statusOf(id)).toBe('IN_PROGRESS');
     const done = await runWith(rig.client, id, true);
     expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
-    expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+    expect(await requestsToSign(rig.sandbox, done.new.id)).toEqual({
+      'ada@example.com': 1,
+      'bo@example.com': 1,
+    });
   });
 
   it('counts a signer with signedAt as signed, for any status', async () => {
@@ -136,7 +139,7 @@ describe('events during a replacement', () => {
       if (made) await rig.client.envelopes.send(made.id);
     });
     const done = await runWith(client, old.id);
-    expect([done.new.status, await askedBy(rig, done.new.id)]).toEqual([
+    expect([done.new.status, await requestsToSign(rig.sandbox, done.new.id)]).toEqual([
       'SENT',
       { 'ada@example.com': 1, 'bo@example.com': 1 },
     ]);
@@ -203,8 +206,11 @@ describe('two machines that replace the same envelope', () => {
     );
     expect(made.map(({ status }) => status)).toEqual(['SENT', 'CANCELLED']);
     expect([first.new.id, second.new.id]).toEqual([made[0]?.id, made[0]?.id]);
-    expect(await askedBy(rig, made[0]?.id ?? '')).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
-    expect(await askedBy(rig, made[1]?.id ?? '')).toEqual({});
+    expect(await requestsToSign(rig.sandbox, made[0]?.id ?? '')).toEqual({
+      'ada@example.com': 1,
+      'bo@example.com': 1,
+    });
+    expect(await requestsToSign(rig.sandbox, made[1]?.id ?? '')).toEqual({});
     expect(await statusOf(old.id)).toBe('CANCELLED');
   });
 
@@ -223,7 +229,10 @@ describe('two machines that replace the same envelope', () => {
       const sent = (await madeFor(rig, old)).filter((one) => one.status === 'SENT');
       expect(sent).toMatchObject([{ id: done.new.id }]);
       expect(await leftFor(rig, old)).toEqual(['SENT']);
-      expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+      expect(await requestsToSign(rig.sandbox, done.new.id)).toEqual({
+        'ada@example.com': 1,
+        'bo@example.com': 1,
+      });
       // The same command again does nothing.
       expect((await runOn(`late-${step}`, late, old.id)).new.id).toBe(done.new.id);
     },

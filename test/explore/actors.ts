@@ -1,4 +1,4 @@
-import { createBody, newRequestId } from '../../src/envelopes/create.ts';
+import { createBody, newRequestId } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import type { Actor } from './actor.ts';

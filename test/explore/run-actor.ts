@@ -1,16 +1,16 @@
-import { RUN_FORMAT, type RunEntry } from '../../src/bulk/entries.ts';
-import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { processRun } from '../../src/bulk/run.ts';
-import { RunState } from '../../src/bulk/run-state.ts';
-import { filesOf, type OpenRun } from '../../src/bulk/runs.ts';
 import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { RUN_FORMAT, type RunEntry } from '../../src/runs/entries.ts';
+import type { RunRow } from '../../src/runs/run-row.ts';
+import { RunState } from '../../src/runs/run-state.ts';
+import { filesOf, type OpenRun } from '../../src/runs/runs.ts';
 import type { Actor, Machine } from './actor.ts';
 
 /** A list of one row: what can go wrong between rows can go wrong between processes. */
 const envelope = { templateId: 'tmpl_1', signers: [{ email: 'ada@example.com', name: 'Ada' }] };
 const content = contentOf(envelope);
 const requestId = requestIdByContent(content, envelope.signers);
-const ROWS: readonly BulkRow[] = [
+const ROWS: readonly RunRow[] = [
   { row: 1, line: 2, requestId, identity: 'content', content, cells: '', envelope: { ...envelope, content } },
 ];
 

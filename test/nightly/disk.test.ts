@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isList, isRecord } from '../../src/kernel/json.ts';
+import { isRecord } from '../../src/kernel/json.ts';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { canMount, type DiskFault, needsInjection, onSmallDisk, strike } from '../support/disk-faults.ts';
+import { mailsIn } from '../support/mails.ts';
 
 /** How many calls of each kind fail in turn. */
 const CALLS = Number(process.env.FAULT_DISK_CALLS ?? 12);
@@ -151,12 +152,7 @@ describe('a disk that fails at any step', needsInjection, () => {
 });
 
 async function remindersTo(address: string): Promise<number> {
-  const reply = await fetch(`${new URL(sandbox.baseUrl).origin}/__sandbox/mails`, {
-    headers: { authorization: `Bearer ${sandbox.apiKey}` },
-  });
-  const body: unknown = await reply.json();
-  const mails = isRecord(body) && isList(body.data) ? body.data : [];
-  return mails.filter((mail) => isRecord(mail) && mail.to === address && mail.kind === 'reminder').length;
+  return (await mailsIn(sandbox)).filter(({ to, kind }) => to === address && kind === 'reminder').length;
 }
 
 describe.skipIf(!canMount)('a full disk', () => {

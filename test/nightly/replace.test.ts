@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { Home } from '../support/cli.ts';
+import { requestsToSign } from '../support/mails.ts';
 import {
-  askedBy,
   expectOneAtMost,
   leftFor,
   madeFor,
@@ -84,7 +84,10 @@ describe('replacing an envelope', () => {
       const left = await leftFor({ client }, old);
       expect([(await client.envelopes.get(old.id)).status, left]).toEqual(['CANCELLED', ['SENT']]);
       const made = (await madeFor({ client }, old)).find(({ status }) => status === 'SENT');
-      expect(await askedBy(rig, made?.id ?? '')).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+      expect(await requestsToSign(rig.sandbox, made?.id ?? '')).toEqual({
+        'ada@example.com': 1,
+        'bo@example.com': 1,
+      });
     }
     process.stdout.write(`replace faults: ${kills} kills\n`);
     expect(kills).toBeGreaterThan(0);

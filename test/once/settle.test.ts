@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBody } from '../../src/envelopes/create.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
+import { createBody } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';

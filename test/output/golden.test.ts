@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { renderCheck, renderVerdict } from '../../src/accounts/commands/doctor.ts';
+import {
+  profileList,
+  publicProfile,
+  publicSettings,
+  renderProfile,
+  renderSettings,
+} from '../../src/accounts/commands/profile-text.ts';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
-import type { RunSummary } from '../../src/bulk/run-list.ts';
 import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
 import { renderVerified } from '../../src/documents/commands/download-lines.ts';
 import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
@@ -9,20 +16,13 @@ import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
 import { command } from '../../src/kernel/text/shell-words.ts';
-import { logList } from '../../src/log/commands/log.ts';
 import type { LogEntry } from '../../src/log/log-entry.ts';
 import { type ListView, writeList } from '../../src/output/print-list.ts';
 import { widthOf } from '../../src/output/text.ts';
-import { renderCheck, renderVerdict } from '../../src/profiles/commands/doctor.ts';
-import {
-  profileList,
-  publicProfile,
-  publicSettings,
-  renderProfile,
-  renderSettings,
-} from '../../src/profiles/commands/profile-text.ts';
-import { combineGuards } from '../../src/profiles/guards/guards.ts';
+import { logList } from '../../src/reports/commands/log.ts';
+import type { RunSummary } from '../../src/runs/run-list.ts';
 import { renderSandbox } from '../../src/sandbox/commands/start.ts';
+import { combineGuards } from '../../src/settings/guards/guards.ts';
 import { renderTemplate, templateList } from '../../src/templates/commands/template-text.ts';
 import { eventJson, eventList, renderEvent } from '../../src/webhooks/commands/event-text.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
@@ -312,10 +312,13 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
 };
 
-describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
-  it.each(Object.entries(VIEWS))('matches the golden file of %s', async (name, view) => {
+describe.each(Object.entries(VIEWS))('%s', (name, view) => {
+  it('matches its golden file on a terminal with 80 columns', async () => {
+    await expect(await view(80)).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+
+  it.each([60, 80, 120])('fits %i columns', async (columns) => {
     const text = await view(columns);
-    await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
     // Commands and IDs for copying are not wrapped, so only they may be wider.
     const isCommand = (line: string) => /^\s*(?:esign|Resume:)/.test(line);
     const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isCommand(line));

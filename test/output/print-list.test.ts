@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { resultList } from '../../src/bulk/commands/row-text.ts';
-import type { RowResult } from '../../src/bulk/results.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { type ListFormat, type ListView, writeList } from '../../src/output/print-list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
+import type { RowResult } from '../../src/runs/results.ts';
 
 const now = Date.UTC(2026, 0, 10);
 const envelope = (id: string, name: string, status = 'SENT'): Envelope => ({

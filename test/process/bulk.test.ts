@@ -2,27 +2,20 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
-import { COMMAND, Home, reportedError, type Sandbox } from '../support/cli.ts';
-import { type Gate, startGate } from '../support/gate.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
+import { type Relay, relayedSandbox } from '../support/relay.ts';
 
 const home = new Home();
-let gate: Gate;
-let sandbox: Sandbox;
+let relay: Relay;
 beforeAll(async () => {
-  sandbox = await home.sandbox(['--rate-limit', '1000000/15m']);
-  const { origin, pathname } = new URL(sandbox.baseUrl);
-  gate = await startGate(origin);
-  await home.json(argv`profiles edit sandbox --base-url ${gate.origin + pathname} --no-verify`);
+  relay = await relayedSandbox(home);
 });
 afterAll(async () => {
   await home.close();
-  await gate.close();
+  await relay.close();
 });
-beforeEach(async () => {
-  gate.open();
-  await home.run`sandbox reset --yes`;
-});
+beforeEach(() => relay.reset());
 
 const send = argv`bulk create rows.csv --template tmpl_nda --send --yes --json`;
 const once = (rows: number) =>
@@ -37,26 +30,26 @@ it.each([
   ['is started again with the same command while it sends', 160, send],
 ])('emails each signer exactly once if a run that was killed %s', async (_, requests, again) => {
   await writeFile(home.path('rows.csv'), rowsOf(100));
-  const held = gate.hold(requests, 'answer');
+  relay.hold(requests);
   const run = home.start(send);
   run.child.stdout?.resume();
-  await held;
+  await relay.arrived();
   await run.stop('SIGKILL');
-  gate.open();
+  relay.open();
   expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'interrupted', total: 100 }]);
-  if (requests < 100) expect((await holdingsOf(sandbox)).mails.size).toBe(0);
+  if (requests < 100) expect((await holdingsOf(relay.sandbox)).mails.size).toBe(0);
   expect((await home.run(again)).code).toBe(0);
-  const { mails, drafts } = await holdingsOf(sandbox);
+  const { mails, drafts } = await holdingsOf(relay.sandbox);
   expect([sorted(mails), drafts]).toEqual([once(100), 0]);
 });
 
 it('works on a run in one process at a time, and stops cleanly on Ctrl-C', async () => {
   // Other people than in earlier runs, whose envelopes would be read first.
   await writeFile(home.path('rows.csv'), rowsOf(50).replaceAll('@example.com', '@one.example'));
-  const held = gate.hold(40, 'request');
+  relay.hold(40, 'request');
   const running = home.start(send);
   running.child.stdout?.resume();
-  await held;
+  await relay.arrived();
   const second = await home.run`bulk resume --yes --json`;
   expect(reportedError(second)).toMatchObject({ code: 'USAGE', exitCode: 2 });
   expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'running' }]);
@@ -80,7 +73,7 @@ it('asks on a terminal: no sends nothing, yes sends', async () => {
     await screen.shows('Send 60 envelopes to 60 people (sandbox, 127.0.0.1:');
     screen.type(`${answer}\r`);
     expect((await screen.ended).code).toBe(code);
-    expect((await holdingsOf(sandbox)).mails.size).toBe(emailed);
+    expect((await holdingsOf(relay.sandbox)).mails.size).toBe(emailed);
     // The progress line is overwritten, and not cleared with each row.
     expect(screen.raw().split('\r\u001b[K').length).toBeLessThan(5);
   }
@@ -92,7 +85,7 @@ it('asks on the terminal also for a list from a pipe', async () => {
   await screen.shows('Send 2 envelopes to 2 people (sandbox, 127.0.0.1:');
   screen.type('y\r');
   expect((await screen.ended).code).toBe(0);
-  expect((await holdingsOf(sandbox)).mails.size).toBe(2);
+  expect((await holdingsOf(relay.sandbox)).mails.size).toBe(2);
 });
 
 it('shows the status of a run on one screen: what needs you, and who waits longest', async () => {

@@ -1,22 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, linesOf, type Sandbox } from '../support/cli.ts';
-import { type Gate, startGate } from '../support/gate.ts';
-import { leasesIn, part, RIGHT, requestsTo } from '../support/leases.ts';
+import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { leasesIn, part, RIGHT } from '../support/leases.ts';
+import { requestsToSign } from '../support/mails.ts';
 import { openScreen } from '../support/pty.ts';
+import { type Relay, relayedSandbox } from '../support/relay.ts';
 
 /* A replacement that is killed or stopped at any request: the same command completes it, and nobody is emailed twice. */
 const home = new Home();
-let sandbox: Sandbox;
-let gate: Gate;
-let env: Record<string, string>;
+let relay: Relay;
 beforeAll(async () => {
-  sandbox = await home.sandbox();
-  gate = await startGate(new URL(sandbox.baseUrl).origin);
-  env = { ESIGN_BASE_URL: `${gate.origin}/api/v1`, ESIGN_API_KEY: sandbox.apiKey };
+  relay = await relayedSandbox(home);
 });
 afterAll(async () => {
-  await gate.close();
+  await relay.close();
   await home.close();
 });
 
@@ -36,26 +33,29 @@ describe('an interrupted or concurrent replacement', () => {
     for (const [number, what] of points) {
       const id = await lease('--send');
       const args = ['envelopes', 'replace', id, '--signer', RIGHT, '--json'];
-      const reached = gate.hold(number, what);
-      const running = home.start(args, { env });
+      relay.hold(number, what);
+      const running = home.start(args);
       await Promise.race([
-        reached,
+        relay.arrived(),
         running.ended.then(({ code }) => Promise.reject(new Error(`ended with ${code} before ${number}`))),
       ]);
       running.child.kill('SIGKILL');
       await running.ended;
-      gate.open();
+      relay.open();
       const [between] = await Promise.all([get(id)]);
       const drafts = await madeFor(id);
       expect(
         drafts.filter(({ status }) => status === 'SENT').length + Number(between.status === 'SENT'),
       ).toBeLessThanOrEqual(1);
       if (between.status === 'CANCELLED') expect(drafts).toHaveLength(1);
-      const again = await home.run(args, { env });
+      const again = await home.run(args);
       expect([number, what, again.code, again.stderr]).toEqual([number, what, 0, expect.any(String)]);
       const [made, ...others] = await madeFor(id);
       expect([(await get(id)).status, made?.status, others]).toEqual(['CANCELLED', 'SENT', []]);
-      expect(await requestsTo(made?.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
+      expect(await requestsToSign(relay.sandbox, String(made?.id))).toEqual({
+        'ada@example.com': 1,
+        'bo@example.com': 1,
+      });
     }
   };
   const timeout = 600_000;
@@ -73,18 +73,18 @@ describe('an interrupted or concurrent replacement', () => {
 
   it('reports the state and the command that continues after Ctrl-C during the last step', async () => {
     const id = await lease('--send');
-    const reached = gate.hold(CANCEL, 'answer');
-    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
-    await reached;
+    relay.hold(CANCEL, 'answer');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`);
+    await relay.arrived();
     running.child.kill('SIGTERM');
     expect((await running.ended).signal).toBe('SIGTERM');
-    gate.open();
+    relay.open();
     const [made] = await madeFor(id);
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'INTERRUPTED', outcome: 'unknown', exitCode: 143 });
     expect(error.message).toMatch(new RegExp(`^Stopped: ${String(made?.id)} .*draft.* ${id} .*cancell?ed`));
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
-    expect((await home.shell(command, env)).code).toBe(0);
+    expect((await home.shell(command)).code).toBe(0);
     expect([(await madeFor(id)).map(({ status }) => status), (await get(id)).status]).toEqual([
       ['SENT'],
       'CANCELLED',
@@ -93,11 +93,11 @@ describe('an interrupted or concurrent replacement', () => {
 
   it('reports an ID unchanged, even at the start of a sentence', { tags: ['full'] }, async () => {
     const id = await lease('--send');
-    const reached = gate.hold(SEND, 'request');
-    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
-    await reached;
+    relay.hold(SEND, 'request');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`);
+    await relay.arrived();
     await running.insist();
-    gate.open();
+    relay.open();
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
     expect(error.message).toMatch(new RegExp(`(?:^|\\. )${id} .*cancell?ed.*env_`));
@@ -107,15 +107,15 @@ describe('an interrupted or concurrent replacement', () => {
     tags: ['full'],
   }, async () => {
     const id = await lease('--send');
-    const reached = gate.hold(CREATE, 'answer');
-    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
-    await reached;
+    relay.hold(CREATE, 'answer');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`);
+    await relay.arrived();
     await running.insist();
-    gate.open();
+    relay.open();
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
-    expect((await home.shell(command, env)).code).toBe(0);
+    expect((await home.shell(command)).code).toBe(0);
     expect((await madeFor(id)).map(({ status }) => status)).toEqual(['SENT']);
   });
 });

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
+import { mailsIn } from '../support/mails.ts';
 import { Assistant } from '../support/mcp.ts';
 import { json } from '../support/server.ts';
 
@@ -161,12 +162,7 @@ describe('with --allow-write', () => {
   });
   afterAll(() => home.close());
 
-  async function mails(): Promise<number> {
-    const headers = { authorization: `Bearer ${sandbox.apiKey}` };
-    const reply = await fetch(new URL('/__sandbox/mails', sandbox.baseUrl), { headers });
-    const body = parseJson(await reply.text());
-    return isRecord(body) && isList(body.data) ? body.data.length : Number.NaN;
-  }
+  const mails = async () => (await mailsIn(sandbox)).length;
 
   async function created(name: string, ...more: string[]): Promise<string> {
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', name, ...more];

@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
-import { leasesIn, part, RIGHT, requestsTo } from '../support/leases.ts';
+import { leasesIn, part, RIGHT } from '../support/leases.ts';
+import { requestsToSign } from '../support/mails.ts';
 
 /*
  * Corrects a wrong signer: creates the new draft, cancels the old envelope, sends the new one. Interruptions are in
  * process/stopped-replacements.
  */
+/** Both signers of a lease were asked once. */
+const BOTH = { 'ada@example.com': 1, 'bo@example.com': 1 };
 const home = new Home();
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -57,7 +60,7 @@ describe('envelopes replace', () => {
       ],
     });
     expect(Date.parse(String(made.expiresAt)) - Date.parse(String(made.createdAt))).toBe(12 * 86_400_000);
-    expect(await requestsTo(made.id, sandbox)).toEqual(['ada@example.com']);
+    expect(await requestsToSign(sandbox, String(made.id))).toEqual({ 'ada@example.com': 1 });
   });
 
   it('is the only way to send its draft while the original is open', async () => {
@@ -80,7 +83,7 @@ describe('envelopes replace', () => {
       'DRAFT',
       'SENT',
     ]);
-    expect(await requestsTo(draft, sandbox)).toEqual([]);
+    expect(await requestsToSign(sandbox, String(draft))).toEqual({});
     await home.run`envelopes cancel ${id} --yes`;
     expect((await home.run`envelopes send ${draft}`).code).toBe(0);
   });
@@ -113,7 +116,7 @@ describe('envelopes replace', () => {
     const last = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
     expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('Nothing was done')]);
     expect(await madeFor(id)).toHaveLength(1);
-    expect(await requestsTo(first.made.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
+    expect(await requestsToSign(sandbox, String(first.made.id))).toEqual(BOTH);
   });
 
   it('continues and finds its draft without its local record', async () => {
@@ -242,5 +245,5 @@ it('creates one envelope with three commands at the same time', async () => {
   const [made, ...others] = await madeFor(id);
   expect(others).toEqual([]);
   expect(runs.map(({ stdout }) => part(stdout, 'new').id)).toEqual([made?.id, made?.id, made?.id]);
-  expect(await requestsTo(made?.id, sandbox)).toEqual(['ada@example.com', 'bo@example.com']);
+  expect(await requestsToSign(sandbox, String(made?.id))).toEqual(BOTH);
 });

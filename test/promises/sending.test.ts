@@ -218,6 +218,18 @@ describe('the envelopes of a run', () => {
     expect(await home.json`bulk status ${run}`).toHaveLength(3);
   });
 
+  it('are sent once per request, even if an interrupted run left a second draft', async () => {
+    const { run, ids } = await runOf(2);
+    const { templateId, metadata } = await home.object`envelopes get ${ids[1] ?? ''}`;
+    const signers = [{ email: 'second@example.com', name: 'Second' }];
+    await writeFile(home.path('second.json'), JSON.stringify({ templateId, metadata, signers }));
+    await home.json`api POST /esign/envelopes --body second.json`;
+    const { code, stdout, stderr } = await home.run`envelopes send --run ${run} --yes --json`;
+    expect([code, idsIn(stdout)]).toEqual([0, [...ids].sort()]);
+    expect(stderr).toContain('1 second draft of a request');
+    expect(await mailsTo('second@example.com')).toBe(0);
+  });
+
   it('are reminded if they are open; --signer limits the reminder', async () => {
     const { run, ids, name } = await runOf(3, '--send');
     await home.run`sandbox sign ${ids[0] ?? ''}`;

@@ -18,7 +18,6 @@ import {
   twoSigners,
 } from './rig.ts';
 
-const _HOUR = 3_600_000;
 const started = (choices: Record<string, string>) => startRig({ choices });
 const action = (rig: Rig, id: string, what: string, body?: unknown) =>
   rig.api('POST', `/esign/envelopes/${id}/${what}`, body);

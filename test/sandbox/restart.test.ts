@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
-import { portOf } from '../support/server.ts';
 import { startReceiver } from './receiver.ts';
-import { DAY, deliveriesOf, listIn, type Rig, startRig, tempFolder } from './rig.ts';
+import { DAY, deliveriesOf, listIn, type Rig, startRig } from './rig.ts';
 
 async function everything(rig: Rig): Promise<unknown[]> {
   const envelopes = listIn(await rig.api('GET', '/esign/envelopes?pageSize=100'));
@@ -62,26 +60,6 @@ test('Events that were due while the sandbox was stopped happen at the start, on
     ]);
   });
   expect(receiver.events()).toEqual(['envelope.sent', 'envelope.sent', 'envelope.expired']);
-});
-
-test('Two sandboxes with one folder: the second is refused with a sentence, and can use it after the first has closed', async () => {
-  const first = await startRig();
-  await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
-    code: 'USAGE',
-    message: expect.stringContaining(`(process ${process.pid}) is using ${first.dataDir}`) as unknown,
-  });
-  await first.service.close();
-  await startRig({ dataDir: first.dataDir });
-});
-
-test('A port in use rejects with the original EADDRINUSE error and releases the folder', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void taken.close());
-  const port = portOf(taken);
-  const dataDir = await tempFolder();
-  await expect(startRig({ dataDir, port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
-  await startRig({ dataDir });
 });
 
 test('The key is kept in a file that only its owner can read; a lost one is replaced, in the same organization', async () => {

@@ -199,18 +199,6 @@ test.each(['2026-02-30', '2026-01-01 soon', '9999-12-31', '0001-01-01', '9000000
   },
 );
 
-const _YAML = `templates:
-  - id: tmpl_rent
-    name: Rent
-envelopes:
-  - id: env_1
-    status: SIGNED
-  - id: env_2
-    signers:
-      - email: ada@example.com
-    colour: red
-`;
-
 test.each([
   ['seed.yaml', 'envelopes:\n  - id: env_1\n    status: SIGNED\n  - id: env_2\n    colour: red\n'],
   ['seed.json', '{"envelopes":[{"id":"env_1","status":"SIGNED"},{"id":"env_2","colour":"red"}]}'],

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
-import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
+import { ada, bob, DAY, deliveriesOf, type Rig, startRig } from './rig.ts';
 
 const secret = 'correct horse battery staple';
 
@@ -144,16 +144,6 @@ test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not fo
   expect(receiver.received).toHaveLength(1);
 });
 
-test('A missing receiver is recorded with the reason', async () => {
-  const rig = await startRig();
-  const { id } = await rig.create({ sendImmediately: true, webhookUrl: 'http://127.0.0.1:9/' });
-  await eventually(async () => {
-    const [delivery] = await deliveriesOf(rig, id);
-    expect(delivery?.attempts[0]).toMatchObject({ status: null });
-    expect(delivery?.attempts[0]?.error).toMatch(/ECONNREFUSED/);
-  });
-});
-
 test('close does not wait for a slow receiver, and pending deliveries are sent after a restart, in order', async () => {
   let slow = true;
   const receiver = await startReceiver(() => (slow ? null : 200));
@@ -177,19 +167,4 @@ test('close does not wait for a slow receiver, and pending deliveries are sent a
     const states = (await deliveriesOf(again, id)).map((one) => one.state);
     expect(states).toEqual(Array(6).fill('delivered'));
   });
-});
-
-test('replay sends the same bytes again as a separate delivery', async () => {
-  const receiver = await startReceiver();
-  const rig = await startRig();
-  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret });
-  await receiver.count(1);
-  const [first] = await deliveriesOf(rig, id);
-  await rig.control('POST', `/deliveries/${first?.id ?? ''}/replay`);
-  await receiver.count(2);
-  const [one, two] = receiver.received;
-  expect(two?.raw).toBe(one?.raw);
-  expect(two?.headers['x-service-signature']).toBe(one?.headers['x-service-signature']);
-  expect(await deliveriesOf(rig, id)).toHaveLength(2);
-  expect(errorIn(await rig.control('POST', '/deliveries/dlv_none/replay')).is).toBe('404 NOT_FOUND');
 });

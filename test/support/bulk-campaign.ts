@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequest } from '../../src/api/http.ts';
-import { holdRun } from '../../src/bulk/end-run.ts';
-import type { Mode } from '../../src/bulk/entries.ts';
 import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
-import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
-import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
-import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
@@ -18,6 +13,11 @@ import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import { holdRun } from '../../src/runs/end-run.ts';
+import type { Mode } from '../../src/runs/entries.ts';
+import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
+import type { RunRow } from '../../src/runs/run-row.ts';
+import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/runs/runs.ts';
 import { BASE_URL, BulkService, type Fate } from './bulk-service.ts';
 import { memoryOf } from './recording.ts';
 import { seeded } from './seeded.ts';
@@ -54,7 +54,7 @@ class Course {
   readonly #folders: string[];
   readonly #service: BulkService;
   readonly #mode: Mode = 'two-step';
-  readonly #rows: BulkRow[];
+  readonly #rows: RunRow[];
   /** How many rows each process sends (`--first`); 0 if it sends all. */
   readonly #first: number;
   readonly #copies: string[] = [];
@@ -285,7 +285,7 @@ class Course {
   }
 }
 
-function rowOf(row: number, hasRequestId: boolean): BulkRow {
+function rowOf(row: number, hasRequestId: boolean): RunRow {
   const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
   const content = contentOf(envelope);
   return {

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList } from '../../src/kernel/json.ts';
 import type { Home, Sandbox } from './cli.ts';
+import { requestsToSign } from './mails.ts';
 
 /** The state of a service after a run: signers with their envelopes, and leftover drafts. */
 export interface Holdings {
@@ -33,20 +34,12 @@ export async function holdingsOf(sandbox: Sandbox): Promise<Holdings> {
     const email = envelope.signers?.[0]?.email ?? '';
     perSigner.set(email, (perSigner.get(email) ?? 0) + 1);
   }
-  return { perSigner, statuses, drafts: statuses.get('DRAFT') ?? 0, mails: await mailsOf(sandbox) };
-}
-
-async function mailsOf({ baseUrl, apiKey }: Sandbox): Promise<Map<string, number>> {
-  const reply = await fetch(`${new URL(baseUrl).origin}/__sandbox/mails`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-  });
-  const body = parseJson(await reply.text());
-  const mails = new Map<string, number>();
-  for (const mail of isRecord(body) && isList(body.data) ? body.data : []) {
-    if (isRecord(mail) && mail.kind === 'request')
-      mails.set(String(mail.to), (mails.get(String(mail.to)) ?? 0) + 1);
-  }
-  return mails;
+  return {
+    perSigner,
+    statuses,
+    drafts: statuses.get('DRAFT') ?? 0,
+    mails: new Map(Object.entries(await requestsToSign(sandbox))),
+  };
 }
 
 /** A CSV file with this many rows of one signer each. */

@@ -17,11 +17,14 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
 
+const PRELOAD = `--import=${resolve(import.meta.dirname, 'own-clock-preload.js')}`;
+
 /** The same with its own clock, on which long waits take no time. An executable has the real one. */
 const COMMAND_WITH_OWN_CLOCK: readonly [string, ...string[]] =
-  COMMAND.length > 1
-    ? [process.execPath, `--import=${resolve(import.meta.dirname, 'own-clock-preload.js')}`, BIN]
-    : COMMAND;
+  COMMAND.length > 1 ? [process.execPath, PRELOAD, BIN] : COMMAND;
+
+/** The environment that gives a command in `home.shell` its own clock. */
+export const OWN_CLOCK = { NODE_OPTIONS: PRELOAD };
 
 /** The folder of the package under test; a standalone executable has none. */
 export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;

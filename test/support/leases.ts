@@ -1,5 +1,5 @@
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
-import type { Home, Sandbox } from './cli.ts';
+import type { Home } from './cli.ts';
 
 /** Corrects the tenant's address. */
 export const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
@@ -23,15 +23,6 @@ export function leasesIn(home: Home) {
       return rows.filter(({ metadata }) => isRecord(metadata) && metadata.replaces === id);
     },
   };
-}
-
-/** The addresses that were asked to sign an envelope. */
-export async function requestsTo(id: unknown, { baseUrl, apiKey }: Sandbox): Promise<unknown[]> {
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const url = `${new URL(baseUrl).origin}/__sandbox/mails?envelopeId=${String(id)}`;
-  const body = parseJson(await (await fetch(url, { headers })).text());
-  const mails = isRecord(body) && isList(body.data) ? body.data.filter(isRecord) : [];
-  return mails.filter(({ kind }) => kind === 'request').map(({ to }) => to);
 }
 
 /** An object in the printed JSON. */

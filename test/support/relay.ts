@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { Home, Sandbox } from './cli.ts';
+import { requestsToSign } from './mails.ts';
 import { json, portOf } from './server.ts';
 
 /** A request of a command, as the relay sees it. */
@@ -18,15 +18,25 @@ export interface Relayed {
  */
 type Intervention = { status: number; code: string } | 'lost' | 'unlisted' | undefined;
 
-/** A relay between the commands of a home and its sandbox, which refuses or loses chosen requests. */
+/** What is held up: the request, which never arrives, or the response, after the service has processed the request. */
+type Held = 'request' | 'answer';
+
+/** A relay between the commands of a home and its sandbox, which refuses, loses, or holds up chosen requests. */
 export interface Relay {
+  sandbox: Sandbox;
   /** Decides on each request; the sandbox answers those without an intervention. */
   intervene: (request: Relayed) => Intervention;
   /** The API requests since the last reset. */
   readonly seen: Relayed[];
+  /** Holds up the request with this number, counted from now, or all whose method and path match. The client keeps waiting. */
+  hold(which: number | RegExp, what?: Held): void;
+  /** Resolves when this many requests are held up. */
+  arrived(count?: number): Promise<void>;
+  /** Sends the held responses, forgets the held requests, and lets everything through. */
+  open(): void;
   /** Returns the addresses that were asked to sign, and how often. */
   emails(): Promise<Record<string, number>>;
-  /** Removes all envelopes and interventions. */
+  /** Removes all envelopes, interventions, and holds. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,12 +47,18 @@ const EMPTY_LIST = { data: [], meta: { pagination: { page: 1, pageSize: 100, tot
 export async function relayedSandbox(home: Home, args: readonly string[] = []): Promise<Relay> {
   const sandbox = await home.sandbox(['--rate-limit', '1000000/15m', ...args]);
   const { origin, pathname } = new URL(sandbox.baseUrl);
+  const holding = new Holding();
   const relay: Relay = {
+    sandbox,
     intervene: () => undefined,
     seen: [],
-    emails: () => emailsOf(sandbox),
+    hold: (which, what = 'answer') => holding.hold(which, what),
+    arrived: (count = 1) => holding.arrived(count),
+    open: () => holding.open(),
+    emails: () => requestsToSign(sandbox),
     async reset() {
       relay.intervene = () => undefined;
+      holding.open();
       await home.run`sandbox reset --yes`;
       relay.seen.length = 0;
     },
@@ -63,19 +79,13 @@ export async function relayedSandbox(home: Home, args: readonly string[] = []): 
     const seen = { method, path: url.replace(pathname, ''), body: body.toString() };
     if (isApi) relay.seen.push(seen);
     const own = isApi ? relay.intervene(seen) : undefined;
-    if (typeof own === 'object')
-      return json(response, own.status, { error: { code: own.code, message: `refused: ${own.code}` } });
-    if (own === 'unlisted') return json(response, 200, EMPTY_LIST);
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-    const reply = await fetch(`${origin}${url}`, {
-      method,
-      headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
-      ...(body.length > 0 ? { body } : {}),
-    });
-    const text = await reply.text();
+    if (own !== undefined && own !== 'lost') return refuse(response, own);
+    const held = isApi ? holding.matches(seen) : undefined;
+    if (held === 'request') return holding.keep(() => response.destroy());
+    const reply = await forward(request, `${origin}${url}`, body);
     if (own === 'lost') return void response.destroy();
-    const kept = [...reply.headers].filter(([name]) => /^(content-type|date|x-ratelimit)/.test(name));
-    response.writeHead(reply.status, Object.fromEntries(kept)).end(text);
+    const send = () => void response.writeHead(reply.status, reply.headers).end(reply.text);
+    return held === 'answer' ? holding.keep(send) : send();
   }
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -83,6 +93,62 @@ export async function relayedSandbox(home: Home, args: readonly string[] = []): 
   const baseUrl = `http://127.0.0.1:${portOf(server)}${pathname}`;
   await home.json(['profiles', 'edit', 'sandbox', '--base-url', baseUrl, '--no-verify']);
   return relay;
+}
+
+function refuse(response: ServerResponse, own: { status: number; code: string } | 'unlisted'): void {
+  if (own === 'unlisted') json(response, 200, EMPTY_LIST);
+  else json(response, own.status, { error: { code: own.code, message: `refused: ${own.code}` } });
+}
+
+async function forward({ method = '', headers }: IncomingMessage, url: string, body: Buffer) {
+  const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
+  const reply = await fetch(url, {
+    method,
+    headers: Object.entries(passed).map(([name, value]): [string, string] => [name, String(value)]),
+    ...(body.length > 0 ? { body } : {}),
+  });
+  const kept = [...reply.headers].filter(([name]) => /^(content-type|date|x-ratelimit)/.test(name));
+  return { status: reply.status, headers: Object.fromEntries(kept), text: await reply.text() };
+}
+
+/** The requests that are held up. */
+class Holding {
+  #which: number | RegExp | undefined;
+  #what: Held = 'answer';
+  #count = 0;
+  #kept: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+
+  hold(which: number | RegExp, what: Held): void {
+    this.open();
+    [this.#which, this.#what] = [which, what];
+  }
+
+  /** Counts a request, and returns what of it to hold up. */
+  matches({ method, path }: Relayed): Held | undefined {
+    this.#count++;
+    const which = this.#which;
+    const isHeld = which instanceof RegExp ? which.test(`${method} ${path}`) : which === this.#count;
+    return isHeld ? this.#what : undefined;
+  }
+
+  keep(release: () => void): void {
+    this.#kept.push(release);
+    for (const check of this.#waiting.splice(0)) check();
+  }
+
+  async arrived(count: number): Promise<void> {
+    while (this.#kept.length < count)
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+  }
+
+  open(): void {
+    this.#which = undefined;
+    this.#count = 0;
+    for (const release of this.#kept.splice(0)) release();
+  }
 }
 
 /** Refuses creates from this number on, as if the key had been revoked during the run. */
@@ -102,17 +168,4 @@ export const listsNothing: Relay['intervene'] = ({ method, path }) =>
 export function refuses(text: string): Relay['intervene'] {
   return ({ method, body }) =>
     method === 'POST' && body.includes(text) ? { status: 400, code: 'VALIDATION_ERROR' } : undefined;
-}
-
-async function emailsOf({ baseUrl, apiKey }: Sandbox): Promise<Record<string, number>> {
-  const url = new URL('/__sandbox/mails', baseUrl);
-  const reply = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } });
-  const body = parseJson(await reply.text());
-  const emails: Record<string, number> = {};
-  for (const mail of isRecord(body) && isList(body.data) ? body.data : []) {
-    if (!isRecord(mail) || mail.kind !== 'request') continue;
-    const to = String(mail.to);
-    emails[to] = (emails[to] ?? 0) + 1;
-  }
-  return emails;
 }

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
+import { controlUrl, type SandboxControl, sandboxControl } from '../../src/api/sandbox-control.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { recentItems } from '../../src/catalog/envelope-list.ts';
 import { replacedBy } from '../../src/catalog/markers.ts';
-import { newRequestId } from '../../src/envelopes/create.ts';
 import { executeReplacement, type ReplaceResult } from '../../src/envelopes/replace/execute-replacement.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan-replacement.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { isVoid } from '../../src/kernel/vocabulary.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
-import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox/control/control-client.ts';
+import { newRequestId } from '../../src/once/create-body.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { fakeClock } from './clock.ts';
+import { requestsToSign } from './mails.ts';
 import { gateFor, memoryOf } from './recording.ts';
 import { seeded } from './seeded.ts';
 
@@ -126,21 +126,6 @@ export async function expectOneAtMost(rig: Pick<Rig, 'client'>, old: Envelope): 
   if (wasLive && now.status === 'CANCELLED') expect(made.some((one) => !isVoid(one))).toBe(true);
 }
 
-/** The requests to sign that were sent for an envelope, per address. */
-export async function askedBy(
-  { sandbox }: Pick<Rig, 'sandbox'>,
-  id: string,
-): Promise<Record<string, number>> {
-  const { origin } = new URL(sandbox.baseUrl);
-  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
-  const reply = await fetch(`${origin}/__sandbox/mails?envelopeId=${id}`, { headers });
-  const body = parseJson(await reply.text());
-  const asked: Record<string, number> = {};
-  for (const mail of isRecord(body) && isList(body.data) ? body.data : [])
-    if (isRecord(mail) && mail.kind === 'request') asked[String(mail.to)] = (asked[String(mail.to)] ?? 0) + 1;
-  return asked;
-}
-
 /** Possible faults of a request or a journal entry. */
 function fate(random: () => number): 'well' | 'killed before' | 'killed after' | 'lost' | 'never came' {
   const at = random();
@@ -217,7 +202,7 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
       old.id,
     ]);
     expect(await leftFor(rig, old)).toEqual(['SENT']);
-    expect(await askedBy(rig, made.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+    expect(await requestsToSign(rig.sandbox, made.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
     return { tries };
   }
 }

@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { whatIsDone } from '../../envelopes/commands/actions/confirm-plans.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
@@ -17,12 +18,11 @@ import {
 } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
-import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/keys.ts';
-import type { Context } from '../../session/context.ts';
+import { createBody, type EnvelopeInput, plannedCreate } from '../../once/create-body.ts';
 import type { QuestionFacts } from './mcp-question.ts';
 
 /** A planned action: its description for the user, and the function that runs it. */

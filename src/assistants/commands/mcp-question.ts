@@ -1,8 +1,8 @@
 import { questionAbout } from '../../cli/input/confirm.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { grouped } from '../../kernel/duration.ts';
 import { mailboxOf } from '../../kernel/text/person.ts';
 import { safeLine, truncate } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
 
 /** What the client asks its user before a call is carried out. `state` identifies the call when the client repeats it with the answer. */
 export class UserQuestion {

@@ -12,11 +12,11 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import * as z from 'zod';
 import { translate } from '../../cli/boot/oclif-errors.ts';
 import { reportOf } from '../../cli/error-report.ts';
+import type { Context } from '../../cli/session/context.ts';
+import { addKnownSecrets } from '../../cli/session/known-secrets.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
-import type { Context } from '../../session/context.ts';
-import { addKnownSecrets } from '../../session/known-secrets.ts';
 import { argvOf, type ParseFlags, schemaOf, type Values } from './mcp-input.ts';
 import { UserQuestion } from './mcp-question.ts';
 

@@ -9,9 +9,9 @@ import {
   textFlag,
 } from '../../cli/flags.ts';
 import { readMessage } from '../../cli/input/files.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import type { Context } from '../../session/context.ts';
-import { draftRun } from '../runs.ts';
+import { draftRun } from '../../runs/runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
 import { confirmNewRun, showDryRun } from './run/confirm-work.ts';
 import { refuseBusyRuns } from './run/continued-runs.ts';

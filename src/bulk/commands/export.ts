@@ -1,6 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, forceFlag, latestRunArg, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { counted } from '../../kernel/duration.ts';
 import { type EsignError, PartialError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
@@ -9,20 +10,19 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { digest } from '../../log/keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
-import type { Context } from '../../session/context.ts';
-import { rowKeysOf } from '../remembered-rows.ts';
-import { errorInWords, type RowResult, resultAsJson } from '../results.ts';
+import { rowKeysOf } from '../../runs/remembered-rows.ts';
+import { errorInWords, type RowResult, resultAsJson } from '../../runs/results.ts';
+import { readResults } from '../../runs/run-list.ts';
+import { readRun } from '../../runs/runs.ts';
+import { resolveRunId } from '../../selection/selected-run.ts';
 import { type IntoCells, NO_RESULT } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { lineRanges } from '../rows/findings.ts';
 import { bodyFields } from '../rows/row.ts';
-import { readResults } from '../run-list.ts';
-import { readRun } from '../runs.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { resultList } from './row-text.ts';
 import { checkRowsFile, type RowsFileFlags, rowWriter, sourceOf } from './rows-file.ts';
-import { resolveRunId } from './selected-run.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {

@@ -7,8 +7,8 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
-import type { RunHead } from '../entries.ts';
-import { type RunSummary, runHeads, summaries } from '../run-list.ts';
+import type { RunHead } from '../../runs/entries.ts';
+import { type RunSummary, runHeads, summaries } from '../../runs/run-list.ts';
 import { stateColor } from './status-screen.ts';
 
 export default class BulkList extends EsignCommand {

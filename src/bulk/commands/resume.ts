@@ -1,14 +1,14 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, latestRunArg } from '../../cli/flags.ts';
-import type { Context } from '../../session/context.ts';
+import type { Context } from '../../cli/session/context.ts';
+import type { RunState } from '../../runs/run-state.ts';
+import type { OpenRun } from '../../runs/runs.ts';
+import { resolveRunId } from '../../selection/selected-run.ts';
 import { remainingWork } from '../planned-work.ts';
-import type { RunState } from '../run-state.ts';
-import type { OpenRun } from '../runs.ts';
 import { bulkFlags } from './bulk-flags.ts';
 import { confirmRest, showRest } from './run/confirm-work.ts';
 import { reopenRun } from './run/reopen-run.ts';
-import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
-import { resolveRunId } from './selected-run.ts';
+import { runMeans, workOnRun } from './run/work-on-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =
@@ -33,7 +33,7 @@ export default class BulkResume extends EsignCommand {
     const means = await runMeans(flags, context);
     const run = await reopenRun(await resolveRunId(args.run, context), means, context);
     try {
-      if (await planRest(run, flags, means, context)) await workOnRun(run, means, context);
+      if (await planRest(run, flags, context)) await workOnRun(run, means, context);
     } finally {
       await run.close();
     }
@@ -44,7 +44,6 @@ export default class BulkResume extends EsignCommand {
 async function planRest(
   run: OpenRun,
   flags: { first?: number | undefined; yes?: boolean; 'dry-run': boolean },
-  means: RunMeans,
   context: Context,
 ): Promise<boolean> {
   const { state } = run;
@@ -55,7 +54,7 @@ async function planRest(
     return false;
   }
   if (work.rows === 0) return true;
-  await confirmRest(state, { work, last }, flags.yes, await means.client(), context);
+  await confirmRest(state, { work, last }, flags.yes, context);
   if (last !== state.lastBegun) await run.note({ type: 'upTo', row: last, at: context.session.clock.now() });
   return true;
 }

@@ -1,15 +1,15 @@
-import { searchEnvelopes } from '../../catalog/commands/select-envelopes.ts';
-import { filtersOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { Moment } from '../../kernel/clock.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
 import { isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
-import type { Context } from '../../session/context.ts';
+import { searchEnvelopes } from '../../selection/select-envelopes.ts';
+import { filtersOf } from '../../selection/selection-flags.ts';
 import type { TableCell } from '../../tables/table-cell.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { hasBeenAsked, Roster } from '../roster/roster.ts';

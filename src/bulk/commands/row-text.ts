@@ -2,7 +2,7 @@ import type { ItemResult } from '../../cli/batch.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { safeLine } from '../../output/text.ts';
-import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../results.ts';
+import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../runs/results.ts';
 
 /** Returns how a row is reported: as a line in a pipe, and on a terminal only if it failed. */
 export function rowInWords(

@@ -7,12 +7,12 @@ import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
-import { errorInWords } from '../results.ts';
-import type { RunSummary } from '../run-list.ts';
-import type { RunState } from '../run-state.ts';
+import { errorInWords } from '../../runs/results.ts';
+import type { RunSummary } from '../../runs/run-list.ts';
+import type { RunState } from '../../runs/run-state.ts';
+import type { RunWords } from '../../selection/selected-run.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf, type SignerState } from '../status/signer-states.ts';
-import type { RunWords } from './selected-run.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 

@@ -1,7 +1,7 @@
-import { select } from '../../catalog/commands/select-envelopes.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -12,14 +12,19 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
-import type { Context } from '../../session/context.ts';
-import { errorInWords } from '../results.ts';
-import { summaryOf } from '../run-list.ts';
-import type { RunState } from '../run-state.ts';
-import { filesOf } from '../runs.ts';
+import { errorInWords } from '../../runs/results.ts';
+import { summaryOf } from '../../runs/run-list.ts';
+import type { RunState } from '../../runs/run-state.ts';
+import { filesOf } from '../../runs/runs.ts';
+import { select } from '../../selection/select-envelopes.ts';
+import {
+  resolveRunId,
+  runOnThisMachine,
+  selectedRun,
+  shortWordsOfRun,
+} from '../../selection/selected-run.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { resolveRunId, runOnThisMachine, selectedRun, shortWordsOfRun } from './selected-run.ts';
 import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 
 export default class BulkStatus extends EsignCommand {

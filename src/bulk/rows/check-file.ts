@@ -1,16 +1,17 @@
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
-import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { digest } from '../../log/keys.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/identity.ts';
+import type { SourceFacts } from '../../runs/entries.ts';
+import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
-import type { SourceFacts } from '../entries.ts';
 import type { SheetColumn } from './columns.ts';
 import { Findings } from './findings.ts';
 import { NAME_PARTS } from './headers.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
-import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
+import { checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
@@ -64,7 +65,7 @@ export async function checkFile(
   file: FileSource,
   options: RowDefaults & {
     read?: ReadOptions | undefined;
-    take: (row: BulkRow) => Promise<void> | void;
+    take: (row: RunRow) => Promise<void> | void;
     /** Accepts a header without rows. */
     mayBeEmpty?: boolean;
   },
@@ -128,7 +129,7 @@ class FileCheck {
     this.report = emptyReport(name);
   }
 
-  check(raw: RawRow): BulkRow {
+  check(raw: RawRow): RunRow {
     const { report } = this;
     const { line, label } = raw;
     const wrong: string[] = [];

@@ -1,6 +1,6 @@
+import type { SourceFacts } from '../../runs/entries.ts';
 import type { TableFindings } from '../../tables/record.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
-import type { SourceFacts } from '../entries.ts';
 import type { SheetColumn } from './columns.ts';
 import { jsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';

@@ -1,5 +1,3 @@
-import type { EnvelopeInput } from '../../envelopes/create.ts';
-import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isList, isRecord, ownValue } from '../../kernel/json.ts';
 import {
@@ -11,26 +9,11 @@ import {
 import { addressProblem, comparableSigner } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import type { EnvelopeInput, SignerInput } from '../../once/create-body.ts';
 import { requestIdProblem } from '../../once/identity.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
 import { SIGNER_FIELDS } from './signer-fields.ts';
-
-/** A valid row. */
-export interface BulkRow {
-  /** Number of the row from 1, not counting the header and empty lines. */
-  row: number;
-  line: number;
-  /** The row's own request ID, or else one that stands for its content and its signers. */
-  requestId: string;
-  identity: 'given' | 'content' | 'generated';
-  /** `metadata.esignContent`. `cells`: hash of the cells as they are in the file. */
-  content: string;
-  cells: string;
-  /** The line of an earlier row with the same content, so that this one isn't sent. */
-  sameAs?: number | undefined;
-  envelope: EnvelopeInput;
-}
 
 const FIELDS = [
   'templateId',

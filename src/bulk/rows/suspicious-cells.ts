@@ -1,4 +1,4 @@
-import type { EnvelopeInput } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 
 /** `#N/A` (in several languages), `#REF!`, `#NAME?`, and `####` for a column that was too narrow. */
 const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;

@@ -1,4 +1,4 @@
-import type { EnvelopeInput } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** How the rows of a file use a template, to compare it with the template itself. */

@@ -6,11 +6,11 @@ import { replacedBy, requestIdOf, rowOf, runOf } from '../../catalog/markers.ts'
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { byPrecedence } from '../../once/precedence.ts';
-import type { RowError } from '../entries.ts';
-import { requireSameOrganization } from '../remembered-rows.ts';
-import { type RowFacts, rowsOf } from '../results.ts';
-import type { RunState } from '../run-state.ts';
-import type { RunFiles } from '../runs.ts';
+import type { RowError } from '../../runs/entries.ts';
+import { requireSameOrganization } from '../../runs/remembered-rows.ts';
+import { type RowFacts, rowsOf } from '../../runs/results.ts';
+import type { RunState } from '../../runs/run-state.ts';
+import type { RunFiles } from '../../runs/runs.ts';
 import { type SignerState, signerStatesOf } from './signer-states.ts';
 
 /** A signer of a run and their state. Times are ISO 8601. */

@@ -1,8 +1,9 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { readMember, readMembers } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/vocabulary.ts';
+import { readMember, readMembers } from '../../lines/line.ts';
 import { isWholeItem, textsOf } from '../match.ts';
 
 /**
@@ -57,7 +58,7 @@ export function entryOf(envelope: Envelope, alone: boolean): IndexEntry {
 }
 
 /** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
-const DOCUMENTS_MS = 86_400_000;
+const DOCUMENTS_MS = DAY_MS;
 
 function cannotChange(envelope: Envelope): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;

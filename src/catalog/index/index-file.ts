@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Envelope } from '../../api/schemas.ts';
-import { hasChecksum, writeLine } from '../../journal/line.ts';
-import { eachLine } from '../../journal/lines.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
+import { hasChecksum, writeLine } from '../../lines/line.ts';
+import { eachLine } from '../../lines/lines.ts';
 import type { Selection } from '../selection.ts';
 import { envelopeForFigures, envelopeIn } from './entry.ts';
 import { HEADER, indexFolder, indexPrefix } from './index-writer.ts';
 import { type IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** An index that wasn't updated for this long belongs to a key or an address that is no longer used. */
-const UNUSED_MS = 90 * 86_400_000;
+const UNUSED_MS = 90 * DAY_MS;
 /** One call reads this many bytes, because a call for each envelope takes a fifth of the time of a report. */
 const BLOCK_BYTES = 64 * 1024;
 

@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Envelope } from '../../api/schemas.ts';
-import { checksummedLine, writeLine } from '../../journal/line.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
+import { checksummedLine, writeLine } from '../../lines/line.ts';
 import { entryOf, type IndexEvent } from './entry.ts';
 
 /** The account of an index. What one key can see is never shown to another. */

@@ -1,8 +1,7 @@
-import { checksumOf } from '../../journal/line.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { ownValue as memberOf } from '../../kernel/json.ts';
 import { foldText } from '../../kernel/text/words.ts';
-import { type EnvelopeStatus, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { followingStatuses, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { checksumOf } from '../../lines/line.ts';
 import { RunMembers } from '../run-members.ts';
 import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
 import {
@@ -170,15 +169,15 @@ export class Snapshot {
     const { statuses } = this.#selection;
     if (statuses === undefined || statuses.includes(status)) return true;
     if (isCurrent) return false;
-    const next = memberOf<readonly string[]>(NEXT, status);
-    return next === undefined || next.some((one) => statuses.includes(one));
+    const following = followingStatuses(status);
+    return following === undefined || following.some((one) => statuses.includes(one));
   }
 
   #mayExpire({ status, expires }: IndexedEnvelope, now: number, isCurrent: boolean): boolean {
     const { expiresBefore } = this.#selection;
     if (expiresBefore === undefined) return true;
     if (isCurrent) return isInFlight(status) && expires <= expiresBefore(now);
-    return isInFlight(status) || memberOf<readonly string[]>(NEXT, status) === undefined;
+    return isInFlight(status) || followingStatuses(status) === undefined;
   }
 }
 
@@ -189,16 +188,6 @@ function needlesOf({ words = [], signer, template, metadata = [] }: Selection): 
   const given = [signer, template?.name].filter((text) => text !== undefined);
   return [...words, ...given, ...values].map(bytesOf);
 }
-
-/** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
-const NEXT: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {
-  COMPLETED: [],
-  CANCELLED: [],
-  EXPIRED: [],
-  DECLINED: ['CANCELLED'],
-  IN_PROGRESS: ['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
-  SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
-};
 
 /** Compares IDs if the times are equal, so that the order is always the same. */
 function newestFirst(a: IndexedEnvelope, b: IndexedEnvelope): number {

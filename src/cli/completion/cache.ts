@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { IndexScope } from '../../catalog/index/index-writer.ts';
 import { shortDigest } from '../../kernel/digest.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
 /** How long an ID is kept. Older ones are rarely useful. */
-const RETENTION_MS = 24 * 3_600_000;
+const RETENTION_MS = DAY_MS;
 /** Unchanged entries younger than this are not written again, because a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
-import type { Profiles } from '../../profiles/profile.ts';
-import { resolveSettings } from '../../profiles/resolve.ts';
-import { readProfiles } from '../../profiles/store.ts';
-import { scopeOf } from '../../session/observations.ts';
+import type { Profiles } from '../../settings/profile.ts';
+import { resolveSettings } from '../../settings/resolve.ts';
+import { readProfiles } from '../../settings/store.ts';
+import { scopeOf } from '../session/observations.ts';
 import { cacheFile, readRecent } from './cache.ts';
 import { readCommandTree } from './command-tree.ts';
 import { type CompletionCandidate, type CompletionSources, complete } from './complete.ts';

@@ -1,8 +1,9 @@
+import type { PlannedWrite } from '../../api/write-gate.ts';
 import { countedPeople } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
-import { accountInWords } from '../../profiles/account-in-words.ts';
-import type { Context } from '../../session/context.ts';
+import { accountInWords } from '../../settings/account-in-words.ts';
+import type { Context } from '../session/context.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
 export interface ConfirmationOptions {
@@ -28,6 +29,36 @@ export function canAsk(terminal: CommandTerminal, fromStdin = false): boolean {
  */
 export async function questionAbout(what: string, { session }: Pick<Context, 'session'>): Promise<string> {
   return `${what} (${accountInWords(await session.settings())})?`;
+}
+
+/** A question before writes. */
+export interface WriteQuestion extends ConfirmationOptions {
+  /** What is done, without the account: `Send 3 envelopes to 5 people`. */
+  what: string;
+  /** Shows above the question what it is about. */
+  show?: () => void;
+}
+
+/**
+ * Confirms the writes of a command: the guards may refuse them; then the user is asked, unless a guard asks for the account's name instead.
+ * Without a question, only the guards decide. Returns true if the user was asked.
+ * @throws GuardError if the profile doesn't allow a write; UsageError if the answer is no, or nobody can be asked and --yes is not given.
+ */
+export async function confirmWrites(
+  writes: readonly PlannedWrite[],
+  question: WriteQuestion | undefined,
+  context: Pick<Context, 'session' | 'terminal'>,
+): Promise<boolean> {
+  const permit = await (await context.session.client()).checkWrites(writes);
+  const isAsked = question !== undefined && !question.yes && !permit.isConfirmed;
+  if (isAsked) {
+    question.show?.();
+    const text = await questionAbout(question.what, context);
+    if (permit.asksName) context.terminal.notice(text);
+    else await requireConfirmation(text, question, context);
+  }
+  await permit.confirm();
+  return isAsked;
 }
 
 /** Returns how many people have these addresses: `5 people`. */

@@ -1,7 +1,7 @@
 import { grouped } from '../../kernel/duration.ts';
 import { takeFirst } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
-import type { Context } from '../../session/context.ts';
+import type { Context } from '../session/context.ts';
 import { LIST_LIMIT } from './list-limit.ts';
 
 export interface LimitFlags {

@@ -1,10 +1,10 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { exactTime } from '../../output/time.ts';
-import type { Context } from '../../session/context.ts';
 import { requireKey } from '../download/locate.ts';
 import { LINK_MS } from '../download-limits.ts';
 import { forEachKey } from './storage-keys.ts';

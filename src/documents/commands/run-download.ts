@@ -4,13 +4,13 @@ import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { booleanFlag, durationFlag, textFlag } from '../../cli/flags.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import { counted, durationText } from '../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../output/progress.ts';
-import type { Context } from '../../session/context.ts';
 import { DownloadFolder } from '../archive/download-folder.ts';
 import type { NameTemplate } from '../archive/name-template.ts';
 import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
@@ -19,6 +19,7 @@ import type { CheckedFile } from '../download/seals.ts';
 import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
+import { openBucketOf } from './open-bucket.ts';
 import { sealSourceOf } from './seal-signers.ts';
 
 /** The flags shared by the two download commands. */
@@ -181,7 +182,7 @@ function invalidSealsError(problems: number, files: number): StorageError {
 }
 
 async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
-  const bucket = await context.session.bucket();
+  const bucket = await openBucketOf(context.session);
   try {
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
@@ -206,7 +207,7 @@ export async function* fetchInto(
   const { signal } = context.interrupt;
   const dir = output === undefined ? flags.dir : dirname(output);
   const sealSource = await sealSourceOf(context.session);
-  const bucket = await context.session.bucket();
+  const bucket = await openBucketOf(context.session);
   let folder: DownloadFolder | undefined;
   try {
     folder = await DownloadFolder.open(dir, {

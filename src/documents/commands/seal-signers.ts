@@ -1,8 +1,8 @@
+import type { Session } from '../../cli/session/session.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { readFingerprint } from '../../profiles/edit.ts';
-import { pinOf } from '../../profiles/resolve.ts';
-import { updateProfiles } from '../../profiles/update-store.ts';
-import type { Session } from '../../session/session.ts';
+import { readFingerprint } from '../../settings/edit.ts';
+import { pinOf } from '../../settings/resolve.ts';
+import { updateProfiles } from '../../settings/update-store.ts';
 import type { SealSource } from '../download/seals.ts';
 import { readAuthorities, type TrustedSigners } from '../seal/trust.ts';
 

@@ -1,11 +1,12 @@
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { reportOf } from '../../cli/error-report.ts';
 import type { Ids } from '../../cli/input/ids.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
-import type { Context } from '../../session/context.ts';
 import type { Bucket } from '../bucket/bucket.ts';
+import { openBucketOf } from './open-bucket.ts';
 
 const CONCURRENCY = 8;
 
@@ -19,7 +20,7 @@ export async function forEachKey<T>(
   show: (response: T) => string,
   context: Context,
 ): Promise<void> {
-  const bucket = await context.session.bucket();
+  const bucket = await openBucketOf(context.session);
   const responseOf = (key: string) =>
     context.terminal.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
   try {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
+import { Crc32, Crc32c, Crc64Nvme } from '@aws-sdk/checksums/crc';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object.ts';
@@ -28,7 +28,7 @@ export class Digest {
   #head = '';
   readonly #sha256 = createHash('sha256');
   readonly #md5;
-  readonly #checksum: Crc | undefined;
+  readonly #checksum: Checksum | undefined;
   readonly #key: string;
   readonly #facts: ObjectFacts;
 
@@ -60,12 +60,13 @@ export class Digest {
   }
 
   /** Returns the length and hash of all bytes. @throws StorageError STORAGE_CORRUPT if the bytes aren't the object. */
-  result(): FileHash {
+  async result(): Promise<FileHash> {
     const { size, md5, checksum } = this.#facts;
     if (size !== undefined && size !== this.bytes)
       throw corruptFileError(this.#key, `${this.bytes} of ${size} bytes arrived`);
     this.#judgeHead();
-    if (this.#checksum !== undefined && this.#checksum.digest().toString('base64') !== checksum?.value)
+    const digest = await this.#checksum?.digest();
+    if (digest !== undefined && Buffer.from(digest).toString('base64') !== checksum?.value)
       throw corruptFileError(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
     const hasOtherEtag = this.#md5 !== undefined && this.#md5.digest('hex') !== md5;
     const proof = hasOtherEtag ? undefined : proofOf(this.#facts);
@@ -80,10 +81,16 @@ function proofOf({ md5, checksum }: ObjectFacts): FileHash['proof'] {
   return isSlow && md5 !== undefined ? 'etag' : 'checksum';
 }
 
-function createChecksum(algorithm: ChecksumAlgorithm): Crc {
-  if (algorithm === 'CRC32') return createCrc32();
-  if (algorithm === 'CRC32C') return createCrc32c();
-  if (algorithm === 'CRC64NVME') return createCrc64Nvme();
+/** A checksum of bytes as they arrive. */
+interface Checksum {
+  update(bytes: Uint8Array): void;
+  digest(): Uint8Array | Promise<Uint8Array>;
+}
+
+function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
+  if (algorithm === 'CRC32') return new Crc32();
+  if (algorithm === 'CRC32C') return new Crc32c();
+  if (algorithm === 'CRC64NVME') return new Crc64Nvme();
   const hash = createHash(algorithm);
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }

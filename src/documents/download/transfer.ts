@@ -106,7 +106,7 @@ class Transfer {
     }
     const begun = this.#begun;
     if (begun === undefined) return undefined;
-    return { facts: begun.facts, hash: begun.digest.result() };
+    return { facts: begun.facts, hash: await begun.digest.result() };
   }
 
   /** Opens the object at the next byte. Returns undefined if it has changed. */

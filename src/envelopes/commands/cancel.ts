@@ -1,10 +1,10 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Envelope } from '../../api/schemas.ts';
-import { whileHolding } from '../../bulk/commands/selected-run.ts';
-import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
-import type { Context } from '../../session/context.ts';
+import type { Context } from '../../cli/session/context.ts';
+import { whileHolding } from '../../selection/selected-run.ts';
+import { idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { cancelAction } from '../plan-writes.ts';
 import { notToCancel } from '../skip-reasons.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';

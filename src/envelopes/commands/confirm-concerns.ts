@@ -1,9 +1,9 @@
 import type { Template } from '../../api/schemas.ts';
-import { canAsk, questionAbout, requireConfirmation } from '../../cli/input/confirm.ts';
+import { canAsk } from '../../cli/input/confirm.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { EsignError } from '../../kernel/errors.ts';
-import type { Context } from '../../session/context.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 import { type Concern, findProblems, sortProblems } from '../completeness.ts';
-import type { EnvelopeInput } from '../create.ts';
 import { readTemplate, rolesShownBy } from './template-roles.ts';
 
 /** What was found before a write. */
@@ -24,22 +24,19 @@ export async function checkSigners(
 }
 
 /**
- * Shows findings, and asks about them on a terminal. Without a `question`, they are only shown there, because the command asks later or
- * this is a dry run.
- * @throws UsageError if something has to be confirmed where no terminal can ask, or the answer is no.
+ * Shows findings. Returns true if the user can and should be asked about them.
+ * @throws UsageError if something has to be confirmed where no terminal can ask.
  */
-export async function confirmConcerns(
+export function showFindings(
   { notes, concerns }: Findings,
-  { yes, question, otherwise }: { yes: boolean; question?: string | undefined; otherwise: string },
-  context: Context,
-): Promise<void> {
-  const { terminal } = context;
+  yes: boolean,
+  { terminal }: Pick<Context, 'terminal'>,
+): boolean {
   const asks = !yes && canAsk(terminal);
   const error = unconfirmedError(concerns, yes);
   if (error !== undefined && !asks) throw error;
   for (const text of [...notes, ...concerns.map((one) => one.text)]) terminal.notice(text);
-  if (asks && question !== undefined && concerns.length > 0)
-    await requireConfirmation(await questionAbout(question, context), { yes: false, otherwise }, context);
+  return asks && concerns.length > 0;
 }
 
 /** Returns the error of the first concern that has to be confirmed. */

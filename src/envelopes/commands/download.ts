@@ -1,16 +1,19 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { knownEnvelopes } from '../../catalog/commands/select-envelopes.ts';
-import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
+import type { FileTarget } from '../../documents/download/locate.ts';
 import {
   dueKinds,
   envelopesWithoutDocuments,
   targetsOf,
   targetsOfId,
 } from '../../documents/download/targets.ts';
+import type { DocumentKind } from '../../kernel/vocabulary.ts';
+import { knownEnvelopes } from '../../selection/select-envelopes.ts';
+import { allFlag, idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -42,22 +45,26 @@ export default class EnvelopesDownload extends EsignCommand {
     const naming = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
     const kinds = flags.what ?? ['signed', 'certificate'];
     const leaveOut = (envelopes: readonly Envelope[]) => envelopesWithoutDocuments(envelopes, kinds);
-    const { ids, selected } = await readNamedOrSelected(
-      argv.map(String),
-      flags,
-      { leaveOut, all: ['COMPLETED'] },
-      context,
-    );
-    const { envelopes } = await context.session.client();
-    const read = (id: string) => envelopes.get(id, context.interrupt.signal);
-    const known = await knownEnvelopes(selected ? [] : ids, context);
-    const ofId = (id: string) => {
-      const envelope = known.get(id);
-      return envelope ? targetsOf(envelope, kinds) : targetsOfId(id, kinds, read);
-    };
+    const selecting = { leaveOut, all: ['COMPLETED'] as const };
+    const { ids, selected } = await readNamedOrSelected(argv.map(String), flags, selecting, context);
     const targets = selected
       ? [...selected.values()].flatMap((one) => targetsOf(one, dueKinds(one, kinds)))
-      : ids.flatMap(ofId);
+      : await targetsOfIds(ids, kinds, context);
     await downloadAll(targets, flags, context, { naming });
   }
+}
+
+/** Returns the files of envelopes by their IDs. Those that the index doesn't know as final are read when it is their turn. */
+async function targetsOfIds(
+  ids: readonly string[],
+  kinds: readonly DocumentKind[],
+  context: Context,
+): Promise<FileTarget[]> {
+  const { envelopes } = await context.session.client();
+  const read = (id: string) => envelopes.get(id, context.interrupt.signal);
+  const known = await knownEnvelopes(ids, context);
+  return ids.flatMap((id) => {
+    const envelope = known.get(id);
+    return envelope ? targetsOf(envelope, kinds) : targetsOfId(id, kinds, read);
+  });
 }

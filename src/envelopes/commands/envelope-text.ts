@@ -12,7 +12,7 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import { isSandbox } from '../../profiles/account-in-words.ts';
+import { isSandbox } from '../../settings/account-in-words.ts';
 import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { endTimeOf, namesOf } from './list-table.ts';

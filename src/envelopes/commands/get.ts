@@ -5,9 +5,9 @@ import { EsignCommand } from '../../cli/command.ts';
 import { reportOf } from '../../cli/error-report.ts';
 import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
-import type { Context } from '../../session/context.ts';
 
 export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show an envelope: its status, its signers, and what to do next.';

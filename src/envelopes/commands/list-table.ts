@@ -1,5 +1,4 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
 import { nameOf } from '../../kernel/text/person.ts';
@@ -8,6 +7,7 @@ import type { ListView } from '../../output/print-list.ts';
 import { statusColor } from '../../output/status.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
+import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
 
 /** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. `flags`: those that selected them. */
 export function envelopeList(

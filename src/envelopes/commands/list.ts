@@ -1,6 +1,4 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { select } from '../../catalog/commands/select-envelopes.ts';
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { completeItems } from '../../catalog/envelope-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
@@ -8,6 +6,8 @@ import { limited } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import { listsSigners } from '../../kernel/vocabulary.ts';
 import { writeList } from '../../output/print-list.ts';
+import { select } from '../../selection/select-envelopes.ts';
+import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
 import { envelopeList } from './list-table.ts';
 
 export const envelopesListFlags = {

@@ -1,5 +1,4 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { allFlag, idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import {
   booleanFlag,
@@ -11,6 +10,7 @@ import {
   yesFlag,
 } from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
+import { allFlag, idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
 import { notToRemind } from '../skip-reasons.ts';

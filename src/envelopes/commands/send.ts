@@ -1,6 +1,6 @@
-import { idsOrRun, runFlag } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
+import { idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { sendAction } from '../plan-writes.ts';
 import { notToSend } from '../skip-reasons.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';

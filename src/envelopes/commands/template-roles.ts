@@ -1,6 +1,6 @@
 import type { Template } from '../../api/schemas.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import type { Context } from '../../session/context.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { KnownRoles } from '../completeness.ts';
 

@@ -1,7 +1,7 @@
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
 import { errorText } from '../../cli/error-report.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../../kernel/errors.ts';
-import type { Context } from '../../session/context.ts';
 
 /** The messages for a write whose outcome is unknown. */
 export interface OpenWrite {
@@ -22,7 +22,7 @@ const NOTICE_DELAY_MS = 300;
 
 /**
  * Runs a write. After Ctrl-C, it waits briefly for the response and then checks whether the write went through
- * (envelopes/create-once.ts, write-outcome.ts). If the process must end earlier, it prints what is unknown and how to continue.
+ * (once/). If the process must end earlier, it prints what is unknown and how to continue.
  */
 export async function withOutcomeCheck<T>(
   write: OpenWrite,

@@ -7,11 +7,11 @@ import { isRefusedByState } from '../../kernel/request-failures.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { cancelDraft } from '../../once/carry-out.ts';
+import { createBody } from '../../once/create-body.ts';
 import { createOnce } from '../../once/create-envelope.ts';
 import type { Created, WebhookSecretSource } from '../../once/created.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/write-outcome.ts';
-import { createBody } from '../create.ts';
 import { replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,

@@ -6,8 +6,8 @@ import { nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasEnded, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
+import type { EnvelopeInput } from '../../once/create-body.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
-import type { EnvelopeInput } from '../create.ts';
 import { findOwnReplacement, findReplacement } from './find-replacement.ts';
 import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './replacement.ts';
 

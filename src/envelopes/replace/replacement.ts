@@ -5,10 +5,10 @@ import { UsageError } from '../../kernel/errors.ts';
 import { addressOf } from '../../kernel/text/person.ts';
 import { wordsForHint } from '../../kernel/text/shell-words.ts';
 import { LIMITS, OWN_METADATA_KEYS, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import type { EnvelopeInput, SignerInput } from '../../once/create-body.ts';
 import { lifetimeOf } from '../../once/wording.ts';
-import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
-import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.ts';
+import { parseSigner, parseSigners } from '../signer-mailbox.ts';
 
 /** The changes to make in the new envelope. Everything else stays the same. */
 export interface ReplacementChanges {

@@ -1,13 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { readAccount } from '../../catalog/commands/select-envelopes.ts';
 import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { ReminderTimes } from '../../envelopes/reminder-times.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
-import type { Context } from '../../session/context.ts';
+import { readAccount } from '../../selection/select-envelopes.ts';
 import { findLate, isOpened, type LateTurn, readViews } from '../late-turns.ts';
 
 /** A late signer as printed. */

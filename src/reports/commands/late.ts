@@ -1,10 +1,10 @@
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
+import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-times.ts';
 import { renderLate } from './late-screen.ts';
 import { type LateSigner, readLateSigners } from './late-signers.ts';

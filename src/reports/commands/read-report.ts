@@ -1,7 +1,7 @@
-import { readAccount } from '../../catalog/commands/select-envelopes.ts';
-import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
 import type { Selection } from '../../catalog/selection.ts';
-import type { Context } from '../../session/context.ts';
+import type { Context } from '../../cli/session/context.ts';
+import { readAccount } from '../../selection/select-envelopes.ts';
+import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
 import { computeReport } from '../summarize.ts';
 import { DEFAULT_PERIOD_MS } from '../usual-times.ts';

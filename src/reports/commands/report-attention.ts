@@ -1,9 +1,9 @@
-import type { SelectionFlagValues } from '../../catalog/commands/selection-flags.ts';
 import { renderNextSteps } from '../../cli/next-steps.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { isTableOutput, type ListFormat, type ListView, writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
+import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
 import type { Attention, AttentionKind } from '../attention.ts';
 
 /** What needs attention, with the command that shows all of it. */

@@ -1,14 +1,14 @@
 import * as Flags from '@oclif/core/flags';
-import { selectionFlags, selectionOf } from '../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { booleanFlag, fieldsFlag, formatFlags, outputFlag, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { checkNewFile, formatOf, writeNewFile } from '../../kernel/files/new-file.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
-import type { Context } from '../../session/context.ts';
+import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
 import { type Month, readReport } from './read-report.ts';
 import { attentionItems, writeAttention } from './report-attention.ts';

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createCrc64Nvme } from '../../kernel/crc.ts';
+import { Crc64Nvme } from '@aws-sdk/checksums/crc';
 import { startMd5 } from '../../kernel/digest.ts';
 import { makePrivateFolder } from '../../kernel/files/files.ts';
 import type { ObjectWriter } from '../model.ts';
@@ -13,7 +13,7 @@ export interface ObjectFacts {
   /** The ETag without quotation marks: the MD5 of the bytes in hex, if this Node can compute it. */
   etag: string;
   /** The CRC-64/NVME of the bytes in base64. */
-  checksum: string;
+  checksum: Promise<string>;
   modifiedAt: Date;
 }
 
@@ -100,9 +100,9 @@ export class ObjectStore implements ObjectWriter {
 }
 
 function factsOf(body: Uint8Array, modifiedAt: Date): ObjectFacts {
-  const crc = createCrc64Nvme();
+  const crc = new Crc64Nvme();
   crc.update(body);
-  const checksum = crc.digest().toString('base64');
+  const checksum = crc.digest().then((digest) => Buffer.from(digest).toString('base64'));
   // In FIPS mode, the ETag looks like that of a multipart upload, so that no client mistakes it for an MD5.
   const etag = startMd5()?.update(body).digest('hex') ?? `${hash('sha256', body).slice(0, 32)}-1`;
   return { size: body.byteLength, etag, checksum, modifiedAt };

@@ -23,7 +23,7 @@ export async function getObject(call: Call): Promise<void> {
     call.response.writeHead(304, { etag: `"${object.facts.etag}"` }).end();
     return;
   }
-  writeObject(call, object);
+  await writeObject(call, object);
 }
 
 /** Returns true if the client already has the object. @throws S3Error PreconditionFailed if the client expects another object. */
@@ -39,7 +39,7 @@ function isListed(list: string, etag: string): boolean {
   return list.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\/|"/g, '')));
 }
 
-function writeObject(call: Call, { facts, body }: StoredObject): void {
+async function writeObject(call: Call, { facts, body }: StoredObject): Promise<void> {
   const { request, response, key } = call;
   const { size, etag, checksum, modifiedAt } = facts;
   const range = parseRange(header(call, 'range'), size);
@@ -56,7 +56,7 @@ function writeObject(call: Call, { facts, body }: StoredObject): void {
     'last-modified': modifiedAt.toUTCString(),
     'content-length': end - start,
     ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
-    ...(isSummed && { 'x-amz-checksum-crc64nvme': checksum, 'x-amz-checksum-type': 'FULL_OBJECT' }),
+    ...(isSummed && { 'x-amz-checksum-crc64nvme': await checksum, 'x-amz-checksum-type': 'FULL_OBJECT' }),
   });
   response.end(request.method === 'HEAD' ? undefined : body.subarray(start, end));
 }

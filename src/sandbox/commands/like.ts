@@ -1,8 +1,8 @@
+import type { Context } from '../../cli/session/context.ts';
 import { listed } from '../../kernel/duration.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { profileNamed, readProfiles } from '../../profiles/store.ts';
-import type { Context } from '../../session/context.ts';
-import { readStandIns, type StandIn } from '../../templates/stand-ins.ts';
+import { profileNamed, readProfiles } from '../../settings/store.ts';
+import { readStandIns, type StandIn } from './stand-ins.ts';
 
 /** Reads the stand-ins of a profile's templates, with GET requests only. @throws UsageError for an unknown profile. */
 export async function fetchStandIns(

@@ -1,3 +1,4 @@
+import type { ListedMail, SandboxControl } from '../../api/sandbox-control.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, listFlags, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
@@ -7,7 +8,6 @@ import { isTableOutput, type ListView, writeList } from '../../output/print-list
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
-import type { ListedMail, SandboxControl } from '../control/control-client.ts';
 
 export default class SandboxMails extends EsignCommand {
   static override summary = 'List the emails that the sandbox has sent, newest first, with signing links.';

@@ -1,13 +1,13 @@
+import type { SeedResponse } from '../../api/sandbox-control.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { requiredArg } from '../../cli/flags.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, listed } from '../../kernel/duration.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
-import type { SeedResponse } from '../control/control-client.ts';
 import { readSeedFile } from './seed-file.ts';
 
 export default class SandboxSeed extends EsignCommand {

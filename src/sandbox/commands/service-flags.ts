@@ -9,9 +9,9 @@ import {
   textFlag,
 } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
-import type { Context } from '../../session/context.ts';
 import { readFaultFlags } from './fault-flags.ts';
 import { fetchStandIns } from './like.ts';
 import { readSeedFile } from './seed-file.ts';

@@ -11,9 +11,9 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { putProfile, removeProfile } from '../../profiles/edit.ts';
-import type { Profile } from '../../profiles/profile.ts';
-import { updateProfiles } from '../../profiles/update-store.ts';
+import { putProfile, removeProfile } from '../../settings/edit.ts';
+import type { Profile } from '../../settings/profile.ts';
+import { updateProfiles } from '../../settings/update-store.ts';
 import type { Sandbox } from '../index.ts';
 import { serviceFlags, serviceOptions } from './service-flags.ts';
 

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../kernel/duration.ts';
+import { counted, grouped, HOUR_MS } from '../../kernel/duration.ts';
 import { copyable, dateTime } from '../../pages/components.ts';
 import { html } from '../../pages/html.ts';
 import type { EnvelopeRecord } from '../model.ts';
@@ -9,7 +9,6 @@ import { CREATE_COMMAND, postButton } from './layout.ts';
 
 /** The number of envelopes on the dashboard. */
 const NEWEST = 10;
-const HOUR_MS = 3_600_000;
 /** The durations by which the buttons move the clock, in ms. */
 export const CLOCK_STEPS = new Map([
   ['1h', HOUR_MS],

@@ -4,6 +4,7 @@ import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
+import { readFont } from '../documents/text/fonts.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
 import { readForm } from '../service/base/request-body.ts';
@@ -27,6 +28,9 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   for (const path of ['/clock/*', '/deliveries/*']) pages.use(path, csrf());
   mountRecordPages(pages, options);
   signingPages(pages, options);
+  pages.get('/assets/hand.ttf', (c) =>
+    c.body(new Uint8Array(readFont('hand')), 200, { 'Content-Type': 'font/ttf' }),
+  );
   pages.get('/assets/:name', async (c) => {
     const asset = await readAsset(c.req.param('name'), FILES);
     if (asset === undefined) throw notFound('File');
@@ -35,7 +39,7 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   app.route('/', pages);
 }
 
-const VIEWER = ['pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
+const VIEWER = ['pdf.min.mjs', 'pdf.worker.min.mjs'];
 const FILES = [...KIT_FILES, ...wordList('sandbox.css signing.css sign.js sheets.js pad.js'), ...VIEWER];
 
 /** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */

@@ -1,8 +1,8 @@
 import { runCommand } from '../../cli/input/run-command.ts';
-import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { EventName } from '../../kernel/vocabulary.ts';
+import type { JournalPosition } from '../../lines/day-journal.ts';
 import { jsonText } from '../../output/json.ts';
 import { readEvent } from '../journal/event-journal.ts';
 import { deliveryOf } from '../journal/record.ts';

@@ -1,6 +1,6 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import type { JournalPosition } from '../../lines/day-journal.ts';
 import { jsonText } from '../../output/json.ts';
 import { readEvent } from '../journal/event-journal.ts';
 import { deliveryOf } from '../journal/record.ts';

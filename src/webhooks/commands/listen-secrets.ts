@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
-import type { Context } from '../../session/context.ts';
+import { readWebhookSecrets, type WebhookSecret } from '../../settings/webhook-secrets.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 
 /** How long to accept a secret whose create request has no response yet. */
-const UNBOUND_MS = 86_400_000;
+const UNBOUND_MS = DAY_MS;
 /** The maximum number of other envelopes' secrets to try, and of the bytes to hash with them. Anyone can send a delivery. */
 const OTHERS_TRIED = 100;
 const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { isLoopback } from '../../api/base-url.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
+import type { Context } from '../../cli/session/context.ts';
 import { downloadDocuments } from '../../documents/commands/run-download.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
-import type { Context } from '../../session/context.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
 import { isSamePath } from '../receive/path.ts';

@@ -1,10 +1,10 @@
 import { writeDryRun } from '../../cli/dry-run.ts';
+import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { NetworkError, NotFoundError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { safeLine } from '../../output/text.ts';
-import type { Context } from '../../session/context.ts';
 import {
   type Forwardable,
   type ForwardResult,

@@ -1,7 +1,7 @@
-import type { DayJournal, JournalPosition } from '../../journal/day-journal.ts';
 import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { DayJournal, JournalPosition } from '../../lines/day-journal.ts';
 import { type OnWarning, readEvent, scanJournal } from '../journal/event-journal.ts';
 import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
 import { deliveryKey, rememberKey } from '../receive/accepted-deliveries.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { JournalPosition } from '../../journal/day-journal.ts';
 import { type Clock, waitAtMost } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import type { JournalPosition } from '../../lines/day-journal.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { Fifo } from './fifo.ts';
@@ -34,7 +35,7 @@ export interface ForwardQueueOptions {
 }
 
 /** How long a delivery is retried before it expires. */
-export const RETRY_PERIOD_MS = 86_400_000;
+export const RETRY_PERIOD_MS = DAY_MS;
 /** The delays between attempts, and after those. */
 const RETRY_DELAYS_MS = [500, 2_000, 5_000, 15_000, 30_000];
 const MAX_RETRY_DELAY_MS = 60_000;

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../journal/day-journal.ts';
-import { followDays } from '../../journal/follow.ts';
-import { readLine } from '../../journal/line.ts';
-import { scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
+import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../lines/day-journal.ts';
+import { followDays } from '../../lines/follow.ts';
+import { readLine } from '../../lines/line.ts';
+import { scan } from '../../lines/scan.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
 
 /** Called with a warning about each file that has damaged lines. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { JournalFormat } from '../../journal/scan.ts';
+import type { JournalFormat } from '../../lines/scan.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { readPayload } from '../receive/payload.ts';
 

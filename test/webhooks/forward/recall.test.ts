@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { DayJournal } from '../../../src/journal/day-journal.ts';
+import { DayJournal } from '../../../src/lines/day-journal.ts';
 import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
 import { targetName } from '../../../src/webhooks/forward/queue.ts';
 import { EVENTS_FORMAT, isEvent, type JournalEntry } from '../../../src/webhooks/journal/record.ts';

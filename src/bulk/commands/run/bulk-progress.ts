@@ -1,8 +1,8 @@
+import type { Context } from '../../../cli/session/context.ts';
 import { durationInWords, grouped } from '../../../kernel/duration.ts';
 import { type Spinner, startSpinner } from '../../../output/spinner.ts';
 import { safeLine } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
-import type { RunState } from '../../run-state.ts';
+import type { RunState } from '../../../runs/run-state.ts';
 
 const TICK_MS = 200;
 /** Waits shorter than this are not reported. */

@@ -1,23 +1,28 @@
 import type { Client } from '../../../api/client.ts';
 import { RESERVE } from '../../../api/limits.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
-import { findingsAsJson, lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
+import { confirmWrites } from '../../../cli/input/confirm.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
+import type { Context } from '../../../cli/session/context.ts';
+import {
+  findingsAsJson,
+  lookTwice,
+  type Notice,
+  noticesOf,
+} from '../../../envelopes/commands/second-look.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
-import { accountInWords } from '../../../profiles/account-in-words.ts';
-import type { Context } from '../../../session/context.ts';
+import type { RunState } from '../../../runs/run-state.ts';
+import { accountInWords } from '../../../settings/account-in-words.ts';
 import { timeByWindow } from '../../estimate.ts';
 import type { PlannedWork } from '../../planned-work.ts';
 import type { FileReport } from '../../rows/check-file.ts';
-import type { RunState } from '../../run-state.ts';
 import type { NewRun } from './new-run.ts';
 import { sentRowsInWords } from './sent-rows.ts';
 
@@ -39,7 +44,7 @@ export async function confirmNewRun(run: NewRun, client: Client, context: Contex
     const findings = await lookTwice(run.sent.history, run.rows, client, context);
     context.terminal.err(await newRunText(run, findings, client, context));
   }
-  await confirmRows(work, `${first}${rowsInWords(work, left)}`, client, context, {
+  await confirmRows(work, `${first}${rowsInWords(work, left)}`, context, {
     yes: request.yes,
     always: list.report.isIncomplete && !request.allowMissing,
     fromStdin: request.file === '-',
@@ -51,13 +56,12 @@ export async function confirmRest(
   state: RunState,
   { work, last }: { work: PlannedWork; last: number },
   yes: boolean | undefined,
-  client: Client,
   context: Context,
 ): Promise<void> {
   const { id, total } = state.head;
   const left = total - state.finishedCount;
   const which = last < total ? `the next ${grouped(work.rows)} of ` : 'the other ';
-  await confirmRows(work, `${which}${rowsInWords(work, left)} of ${id}`, client, context, { yes });
+  await confirmRows(work, `${which}${rowsInWords(work, left)} of ${id}`, context, { yes });
 }
 
 function rowsInWords({ mode }: PlannedWork, count: number): string {
@@ -71,21 +75,17 @@ function rowsInWords({ mode }: PlannedWork, count: number): string {
 async function confirmRows(
   { mode, rows, people, emails, write }: PlannedWork,
   what: string,
-  client: Client,
   context: Context,
   { yes, always = false, fromStdin = false }: Confirming,
 ): Promise<void> {
   const sends = mode !== 'draft';
-  const clearance = await client.checkWrites([write]);
-  if (rows > 1 || always) {
-    const question = await questionAbout(
-      sends ? `Send ${what} to ${countedPeople(people.size)}${turnsInWords(emails)}` : `Create ${what}`,
-      context,
-    );
-    const isAgreed = yes || clearance.isConfirmed || (!sends && !context.terminal.canAsk);
-    await requireConfirmation(question, { yes: isAgreed, otherwise: 'nothing was sent', fromStdin }, context);
-  }
-  await clearance.confirm();
+  const question = {
+    what: sends ? `Send ${what} to ${countedPeople(people.size)}${turnsInWords(emails)}` : `Create ${what}`,
+    yes: yes || (!sends && !context.terminal.canAsk),
+    otherwise: 'nothing was sent',
+    fromStdin,
+  };
+  await confirmWrites([write], rows > 1 || always ? question : undefined, context);
 }
 
 /** Prints what a new run would do; nothing is stored. */

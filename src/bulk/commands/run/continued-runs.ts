@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { EsignError, UsageError } from '../../../kernel/errors.ts';
 import { isLocked } from '../../../kernel/files/lock.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
@@ -6,10 +7,9 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { isVoid } from '../../../kernel/vocabulary.ts';
 import { cancelDraft } from '../../../once/carry-out.ts';
 import type { WantedRequests } from '../../../once/wanted-requests.ts';
-import type { Context } from '../../../session/context.ts';
-import { holdRun } from '../../end-run.ts';
-import type { RunState } from '../../run-state.ts';
-import { filesOf } from '../../runs.ts';
+import { holdRun } from '../../../runs/end-run.ts';
+import type { RunState } from '../../../runs/run-state.ts';
+import { filesOf } from '../../../runs/runs.ts';
 
 /*
  * Running a list again continues its unfinished runs: the new run takes over their drafts, and they end.

@@ -1,19 +1,23 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import { AccountHistory, type AskedRow } from '../../../catalog/account-history.ts';
 import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { addressesAskedFirst } from '../../../envelopes/create.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { isList, isRecord } from '../../../kernel/json.ts';
 import { PackedMap } from '../../../kernel/packed-map.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { addressesAskedFirst } from '../../../once/create-body.ts';
 import { readLoggedCreates } from '../../../once/logged-creates.ts';
 import { findRequests } from '../../../once/look.ts';
 import type { Look } from '../../../once/process-requests.ts';
 import { WantedRequests } from '../../../once/wanted-requests.ts';
-import type { Context } from '../../../session/context.ts';
+import type { Mode } from '../../../runs/entries.ts';
+import { readRememberedRows } from '../../../runs/remembered-rows.ts';
+import type { RunRow } from '../../../runs/run-row.ts';
+import type { RunState } from '../../../runs/run-state.ts';
+import { type OpenRun, type RunDraft, withStartLock } from '../../../runs/runs.ts';
 import type { ReadOptions } from '../../../tables/table-file.ts';
-import type { Mode } from '../../entries.ts';
 import {
   differentContentMessage,
   groupKnownRows,
@@ -22,13 +26,10 @@ import {
   type RepeatedRow,
 } from '../../known-rows.ts';
 import { type PlannedWork, WorkTally } from '../../planned-work.ts';
-import { readRememberedRows } from '../../remembered-rows.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
-import type { BulkRow, RowDefaults } from '../../rows/row.ts';
+import type { RowDefaults } from '../../rows/row.ts';
 import { mayHaveOpenRequests } from '../../run.ts';
-import type { RunState } from '../../run-state.ts';
-import { type OpenRun, type RunDraft, withStartLock } from '../../runs.ts';
 import { wantedRow } from '../../wanted-row.ts';
 import { sourceOf } from '../rows-file.ts';
 import { endContinuedRuns, refuseBusyRuns, refuseOtherRuns } from './continued-runs.ts';
@@ -81,7 +82,7 @@ export async function readRows(
     rows: new PackedMap<ListedRow>(isListedRow),
     repeated: [],
   };
-  const take = async (checked: BulkRow) => {
+  const take = async (checked: RunRow) => {
     const row = again ? sentAgain(checked, draft) : checked;
     const { line, sameAs, requestId } = row;
     if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
@@ -99,14 +100,14 @@ function isListedRow(value: unknown): value is ListedRow {
   return isRecord(value) && typeof value.line === 'number' && isList(value.signers);
 }
 
-function listedRow({ line, envelope }: BulkRow): ListedRow {
+function listedRow({ line, envelope }: RunRow): ListedRow {
   const signers = envelope.signers.map(({ email, name }) => ({ email, name }));
   const askedFirst = addressesAskedFirst(envelope).length;
   return { line, templateId: envelope.templateId, signers, askedFirst };
 }
 
 /** Returns a row that is sent whatever was sent before. Only its own ID, which no other run has, identifies it. */
-function sentAgain(row: BulkRow, draft: RunDraft | undefined): BulkRow {
+function sentAgain(row: RunRow, draft: RunDraft | undefined): RunRow {
   if (row.identity === 'given') return row;
   const { sameAs: _, ...rest } = row;
   return { ...rest, identity: 'generated', requestId: `${draft?.id ?? 'run'}-${row.row}` };

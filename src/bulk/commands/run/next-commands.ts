@@ -1,8 +1,8 @@
 import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { errColumns } from '../../../output/terminal.ts';
-import type { RunState } from '../../run-state.ts';
-import { type RunWords, wordsOfRun } from '../selected-run.ts';
+import type { RunState } from '../../../runs/run-state.ts';
+import { type RunWords, wordsOfRun } from '../../../selection/selected-run.ts';
 
 /** The number of rows that a paused run suggests to send next. */
 const NEXT_ROWS = 200;

@@ -1,11 +1,11 @@
+import type { Context } from '../../../cli/session/context.ts';
 import { ServiceError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import type { Context } from '../../../session/context.ts';
-import { requireSameOrganization } from '../../remembered-rows.ts';
-import { type OpenRun, openRun } from '../../runs.ts';
-import { useProfileOf } from '../selected-run.ts';
+import { requireSameOrganization } from '../../../runs/remembered-rows.ts';
+import { type OpenRun, openRun } from '../../../runs/runs.ts';
+import { useProfileOf } from '../../../selection/selected-run.ts';
 import type { RunMeans } from './work-on-run.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { Batch } from '../../../cli/batch.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { hasEnded } from '../../../kernel/vocabulary.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
-import type { Context } from '../../../session/context.ts';
-import type { RowError } from '../../entries.ts';
+import type { RowError } from '../../../runs/entries.ts';
+import { EXISTING, type RowResult } from '../../../runs/results.ts';
 import { changedLines, type KnownRow, type KnownRows, rowErrorOf } from '../../known-rows.ts';
-import { EXISTING, type RowResult } from '../../results.ts';
 import { rowInWords } from '../row-text.ts';
 import type { NewRun, SentRows } from './new-run.ts';
 

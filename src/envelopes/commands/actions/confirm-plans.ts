@@ -1,11 +1,11 @@
-import { canAsk, peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
+import { canAsk, confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import { paragraph, safeLine, truncate } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
 import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
 import { unconfirmedError } from '../confirm-concerns.ts';
 import { namesOf } from '../list-table.ts';
@@ -34,19 +34,17 @@ export async function confirmPlans(
   asking: AskOptions,
   context: Context,
 ): Promise<Plan[]> {
-  const { terminal, session } = context;
   const planned = plans.filter(isExecutable);
   if (planned.length === 0) return [...plans];
-  const clearance = await (await session.client()).checkWrites(planned.flatMap(({ writes }) => writes));
-  const isAsked = !asking.yes && !clearance.isConfirmed && needsAnswer(plans, planned, asking, context);
-  if (isAsked) {
-    if (!terminal.json) showPlans(plans, context);
-    const question = await questionAbout(whatIsDone(action, planned), context);
-    if (clearance.asksName) terminal.notice(question);
-    else
-      await requireConfirmation(question, { ...asking, otherwise: 'nothing was sent or changed' }, context);
-  }
-  await clearance.confirm();
+  const question = {
+    ...asking,
+    what: whatIsDone(action, planned),
+    otherwise: 'nothing was sent or changed',
+    show: () => showPlans(plans, context),
+  };
+  const writes = planned.flatMap((plan) => plan.writes);
+  const needsQuestion = needsAnswer(plans, planned, asking, context);
+  const isAsked = await confirmWrites(writes, needsQuestion ? question : undefined, context);
   return isAsked ? [...plans] : plans.map((plan) => planWithoutAsking(plan, asking.yes, context));
 }
 
@@ -99,6 +97,7 @@ export function isExecutable(plan: Plan): plan is ExecutablePlan {
 /** Shows the envelopes above the question: what the user should know about them, and those that are left out. */
 function showPlans(plans: readonly Plan[], context: Context): void {
   const { terminal } = context;
+  if (terminal.json) return;
   const planned = plans.filter(isExecutable);
   const left = plans.filter((plan) => !isExecutable(plan));
   const findings = planned.flatMap((plan) => findingsOf(plan).map((text) => `! ${hidden(text, context)}`));

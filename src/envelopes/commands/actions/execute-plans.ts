@@ -1,6 +1,7 @@
 import { READ_CONCURRENCY } from '../../../api/limits.ts';
 import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { reportOf } from '../../../cli/error-report.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import {
   EsignError,
   GuardError,
@@ -11,7 +12,6 @@ import {
 import { mapInOrder } from '../../../kernel/streams.ts';
 import { writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
 import type { ActionReport, EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { renderDone } from '../envelope-text.ts';
 import { withOutcomeCheck } from '../write-errors.ts';

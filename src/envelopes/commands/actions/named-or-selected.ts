@@ -1,14 +1,14 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { ownEnvelopesOf, selectedRun } from '../../../bulk/commands/selected-run.ts';
-import { select } from '../../../catalog/commands/select-envelopes.ts';
 import { runOf } from '../../../catalog/markers.ts';
 import type { Selection } from '../../../catalog/selection.ts';
 import { type Ids, readIds } from '../../../cli/input/ids.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeStatus } from '../../../kernel/vocabulary.ts';
-import type { Context } from '../../../session/context.ts';
+import { select } from '../../../selection/select-envelopes.ts';
+import { ownEnvelopesOf, selectedRun } from '../../../selection/selected-run.ts';
 
 /** The envelopes on which a command acts. */
 export interface Targets extends Ids {

@@ -1,9 +1,9 @@
 import { READ_CONCURRENCY } from '../../../api/limits.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { collectAll, mapInOrder } from '../../../kernel/streams.ts';
 import { logFolder } from '../../../log/log-folder.ts';
 import { readReminders } from '../../../log/read-log.ts';
-import type { Context } from '../../../session/context.ts';
 import type { ActionContext, EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { rolesReader } from '../template-roles.ts';
 import type { Targets } from './named-or-selected.ts';

@@ -1,9 +1,9 @@
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { canAsk, peopleAt } from '../../../cli/input/confirm.ts';
+import { canAsk, confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
+import type { Context } from '../../../cli/session/context.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
-import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
+import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { NewEnvelope } from './create-input.ts';
 import { accountText, renderDryRun } from './created-text.ts';
@@ -18,14 +18,12 @@ export async function confirmCreate(
   { yes, 'allow-missing-roles': allowMissing }: CreateFlags,
   context: Context,
 ): Promise<void> {
-  if (!isComposed) {
-    const found = await findConcerns(envelope, { yes, allowMissing }, context);
-    const people = peopleAt(envelope.signers.map(({ email }) => email));
-    const question = envelope.send ? `Create it and email ${people} anyway` : 'Create it anyway';
-    await confirmConcerns(found, { yes, question, otherwise: 'nothing was created' }, context);
-  }
-  const client = await context.session.client();
-  await (await client.checkWrites([plannedCreate(envelope)])).confirm();
+  const asks =
+    !isComposed && showFindings(await findConcerns(envelope, { yes, allowMissing }, context), yes, context);
+  const people = peopleAt(envelope.signers.map(({ email }) => email));
+  const what = envelope.send ? `Create it and email ${people} anyway` : 'Create it anyway';
+  const question = { what, yes, otherwise: 'nothing was created' };
+  await confirmWrites([plannedCreate(envelope)], asks ? question : undefined, context);
 }
 
 /** Checks the signers. Where the user can be asked before an envelope is sent, also looks at what is known about them. */
@@ -53,7 +51,7 @@ export async function showRequest(
   const { terminal } = context;
   const { yes, 'allow-missing-roles': allowMissing } = flags;
   const found = isComposed ? undefined : await findConcerns(envelope, { yes, allowMissing }, context);
-  if (found !== undefined) await confirmConcerns(found, { yes, otherwise: '' }, context);
+  if (found !== undefined) showFindings(found, yes, context);
   if (found === undefined || terminal.json || !terminal.outIsTty) {
     const body = createBody(envelope, flags['request-id'] ?? newRequestId());
     await writeJson({ dryRun: true, body }, terminal.hidingSecrets());

@@ -12,8 +12,8 @@ import {
   textFlag,
   yesFlag,
 } from '../../../cli/flags.ts';
+import type { CommonFlags } from '../../../cli/session/context.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
-import type { CommonFlags } from '../../../session/context.ts';
 
 export const createFlags = {
   template: textFlag('ID', 'template to use'),

@@ -2,10 +2,10 @@ import { readMessage } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../create.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../once/create-body.ts';
 import { type CreateFlags, preservedFlags } from './create-flags.ts';
 import { readSigners } from './signers.ts';
 

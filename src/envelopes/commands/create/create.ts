@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../../cli/command.ts';
+import { createBody, newRequestId } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
-import { createBody, newRequestId } from '../../create.ts';
 import { confirmCreate, showRequest } from './confirm-create.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';

@@ -1,16 +1,16 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
+import type { Session } from '../../../cli/session/session.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { command, shellWord } from '../../../kernel/text/shell-words.ts';
+import type { EnvelopeInput } from '../../../once/create-body.ts';
 import type { Created } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
-import { accountInWords, isSandbox } from '../../../profiles/account-in-words.ts';
-import type { Session } from '../../../session/session.ts';
-import type { EnvelopeInput } from '../../create.ts';
+import { accountInWords, isSandbox } from '../../../settings/account-in-words.ts';
 import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */

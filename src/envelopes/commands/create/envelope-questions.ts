@@ -4,9 +4,9 @@ import type { Choice } from '../../../cli/question.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeInput, SignerInput } from '../../../once/create-body.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
-import type { EnvelopeInput } from '../../create.ts';
-import { parseSigner, type SignerInput, signerText } from '../../signer-mailbox.ts';
+import { parseSigner, signerText } from '../../signer-mailbox.ts';
 import { numberTurns } from '../../signer-suggestions.ts';
 
 export function askTemplate(templates: readonly Template[]): Promise<Template> {

@@ -1,8 +1,8 @@
 import type { CreateEnvelopeBody } from '../../../api/resources.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { createOnce } from '../../../once/create-envelope.ts';
 import { createNow } from '../../../once/create-now.ts';
 import type { Created, CreateOptions } from '../../../once/created.ts';
-import type { Context } from '../../../session/context.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import { ownSecret } from './webhook-secret.ts';
 

@@ -1,9 +1,9 @@
 import { AccountHistory } from '../../../catalog/account-history.ts';
-import { lookTwice, type Notice, noticesOf } from '../../../catalog/commands/second-look.ts';
+import type { Context } from '../../../cli/session/context.ts';
+import { createBody, type EnvelopeInput, newRequestId } from '../../../once/create-body.ts';
 import { findRecentCreate } from '../../../once/recent-create.ts';
 import { relativeTime } from '../../../output/time.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, type EnvelopeInput, newRequestId } from '../../create.ts';
+import { lookTwice, type Notice, noticesOf } from '../second-look.ts';
 
 /** What the user should see before an envelope is sent. */
 export interface SecondLook {

@@ -2,9 +2,10 @@ import { streamFile } from '../../../cli/input/files.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
+import type { SignerInput } from '../../../once/create-body.ts';
 import { type TableFinding, type TableRecord, UnreadableRow } from '../../../tables/record.ts';
 import { openTableFile } from '../../../tables/table-file.ts';
-import { parseSigners, type SignerInput } from '../../signer-mailbox.ts';
+import { parseSigners } from '../../signer-mailbox.ts';
 
 /** Reads the signers of --signer and --signers-file, in that order. Prints a notice if an address is used as a name. */
 export async function readSigners(

@@ -5,6 +5,7 @@ import { configDir } from '../../../kernel/files/paths.ts';
 import type { Redactor } from '../../../kernel/redaction.ts';
 import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeInput } from '../../../once/create-body.ts';
 import type { WebhookSecretSource } from '../../../once/created.ts';
 import {
   newWebhookSecret,
@@ -12,8 +13,7 @@ import {
   removeWebhookSecret,
   saveWebhookSecret,
   type WebhookSecret,
-} from '../../../profiles/webhook-secrets.ts';
-import type { EnvelopeInput } from '../../create.ts';
+} from '../../../settings/webhook-secrets.ts';
 
 /** The parts of a command's context that secrets need. */
 interface SecretContext {

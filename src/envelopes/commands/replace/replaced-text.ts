@@ -1,19 +1,18 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeInput, SignerInput } from '../../../once/create-body.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
-import type { Context } from '../../../session/context.ts';
-import type { EnvelopeInput } from '../../create.ts';
 import type { ReplaceResult } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import type { SignerChange } from '../../replace/replacement.ts';
-import type { SignerInput } from '../../signer-mailbox.ts';
 import { nextStepsOfNew } from '../create/created-text.ts';
 
 /** Returns notes about the new envelope before it is created. */

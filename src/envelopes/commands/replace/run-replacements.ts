@@ -1,13 +1,13 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { peopleAt, questionAbout, requireConfirmation } from '../../../cli/input/confirm.ts';
+import { confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
+import { createBody, plannedCreate } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
-import type { Context } from '../../../session/context.ts';
-import { createBody, plannedCreate } from '../../create.ts';
 import { executeReplacement, type ReplaceResult } from '../../replace/execute-replacement.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../replace/plan-replacement.ts';
-import { checkSigners, confirmConcerns } from '../confirm-concerns.ts';
+import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import { linkSecretToEnvelope, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
@@ -98,7 +98,7 @@ export async function replaceEnvelope(
   words = context.session.words,
 ): Promise<ReplaceResult> {
   const planned = await planFrom(id, flags, context);
-  const { client, plan } = planned;
+  const { plan } = planned;
   const { old, made, steps } = plan;
   if (made) await linkSecretToEnvelope(made, context);
   if (made && steps.length === 0) {
@@ -106,19 +106,15 @@ export async function replaceEnvelope(
     return { old, new: made };
   }
   await check(plan, flags, context);
-  const clearance = await client.checkWrites(writesOf(plan));
   const { terminal } = context;
-  if (terminal.canAsk && !flags.yes) {
-    const redact = (text: string) => terminal.redactor.redact(text);
-    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
-    const otherwise = 'nothing was created, canceled, or sent';
-    await requireConfirmation(
-      await questionAbout(whatIsReplaced(plan), context),
-      { yes: false, otherwise },
-      context,
-    );
-  }
-  await clearance.confirm();
+  const redact = (text: string) => terminal.redactor.redact(text);
+  const question = {
+    what: whatIsReplaced(plan),
+    yes: flags.yes,
+    otherwise: 'nothing was created, canceled, or sent',
+    show: () => terminal.err(renderPlan(plan, { style: terminal.styleErr, redact })),
+  };
+  await confirmWrites(writesOf(plan), terminal.canAsk ? question : undefined, context);
   return carryOutPlan(planned, context, words);
 }
 
@@ -215,7 +211,7 @@ async function check(
   const { 'allow-missing-roles': allowMissing = false, yes = false } = flags;
   const found = await checkSigners(wanted, allowMissing, context);
   // The question about the whole replacement comes later.
-  await confirmConcerns(found, { yes, otherwise: '' }, context);
+  showFindings(found, yes, context);
 }
 
 async function showDryRun(plan: ReplacementPlan, terminal: CommandTerminal): Promise<void> {

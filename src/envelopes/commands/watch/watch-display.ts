@@ -1,10 +1,10 @@
 import { reportOf } from '../../../cli/error-report.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { safeLine } from '../../../output/text.ts';
 import { waitingIndicator } from '../../../output/waiting-indicator.ts';
-import type { Context } from '../../../session/context.ts';
 import type { StatusChange } from '../../watch/watch-envelopes.ts';
 import { LiveLines } from './live-lines.ts';
 import { renderChange } from './watch-lines.ts';

@@ -1,9 +1,9 @@
 import { runCommand } from '../../../cli/input/run-command.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { jsonText } from '../../../output/json.ts';
-import type { Context } from '../../../session/context.ts';
 import { isOver, type StatusChange, type WatchEvent } from '../../watch/watch-envelopes.ts';
 import type { WatchDisplay } from './watch-display.ts';
 

@@ -1,18 +1,18 @@
 import { RESERVE } from '../../../api/limits.ts';
-import { idsOrRun, runFlag } from '../../../catalog/commands/selection-flags.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
+import type { Context } from '../../../cli/session/context.ts';
 import { counted, durationInWords, durationText } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
-import type { Context } from '../../../session/context.ts';
+import { idsOrRun, runFlag } from '../../../selection/selection-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { notToWatch } from '../../skip-reasons.ts';
 import { WATCH_PACE } from '../../watch/pace.ts';
-import { watchEnvelopes } from '../../watch/watch-envelopes.ts';
+import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';
-import { openDisplay } from './watch-display.ts';
+import { openDisplay, type WatchDisplay } from './watch-display.ts';
 import { continueHint, deadlineAfter } from './watch-limits.ts';
 import { WatchSession } from './watch-session.ts';
 
@@ -52,36 +52,49 @@ export default class EnvelopesWatch extends EsignCommand {
     const { argv, flags } = await this.parse(EnvelopesWatch);
     const context = this.context({ ...flags, timeout: undefined });
     preferLowMemory();
-    const { until = ['COMPLETED'], interval } = flags;
+    const { until = ['COMPLETED'], exec } = flags;
     const words = argv.map(String);
     const { ids, fromStdin } = await readNamedOrSelected(words, flags, { leaveOut: notToWatch }, context);
     // A notice has already reported an empty run or stdin.
     if (ids.length === 0) return;
-    const client = await context.session.client({
-      reserve: RESERVE,
-      onWait: ({ ms, error }) =>
-        void display.notify(`${sentenceOf(error)} Continuing in ${durationInWords(ms)}.`),
-    });
-    const hint = continueHint(context.session.words, ids, fromStdin);
-    const deadline = deadlineAfter(flags.timeout, hint);
-    const over = new AbortController();
+    const deadline = deadlineAfter(flags.timeout, continueHint(context.session.words, ids, fromStdin));
     const display = await openDisplay(ids, titleOf(ids, until), context);
-    const watching = new WatchSession(display, { total: ids.length, until, exec: flags.exec }, context);
+    const watching = new WatchSession(display, { total: ids.length, until, exec }, context);
     try {
-      const events = watchEnvelopes(client, ids, {
-        until,
-        ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
-        wakeups: wakeups(context, over.signal),
-        signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
-      });
-      for await (const event of events) await watching.take(event);
+      const { signal } = deadline;
+      const pace = flags.interval === undefined ? WATCH_PACE : { intervalMs: flags.interval };
+      for await (const event of eventsOf(ids, { until, signal, ...pace }, display, context))
+        await watching.take(event);
     } finally {
-      over.abort();
       deadline.stop();
       await watching.finish();
       await display.close();
     }
     watching.throwOnFailure();
+  }
+}
+
+/** Yields what happens to the envelopes, until all are over, Ctrl-C, or the deadline. */
+async function* eventsOf(
+  ids: readonly string[],
+  { signal, ...options }: Pick<WatchOptions, 'until' | 'intervalMs' | 'quietMs'> & { signal: AbortSignal },
+  display: WatchDisplay,
+  context: Context,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const client = await context.session.client({
+    reserve: RESERVE,
+    onWait: ({ ms, error }) =>
+      void display.notify(`${sentenceOf(error)} Continuing in ${durationInWords(ms)}.`),
+  });
+  const over = new AbortController();
+  try {
+    yield* watchEnvelopes(client, ids, {
+      ...options,
+      wakeups: wakeups(context, over.signal),
+      signal: AbortSignal.any([context.interrupt.signal, signal]),
+    });
+  } finally {
+    over.abort();
   }
 }
 

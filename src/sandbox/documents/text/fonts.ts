@@ -25,7 +25,8 @@ function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
 
 const files = new Map<FontUse, Buffer>();
 
-function readFont(use: FontUse): Buffer {
+/** Returns the file of a face, a TrueType font. */
+export function readFont(use: FontUse): Buffer {
   const file = files.get(use) ?? readFileSync(join(fontFolder(), FILES[use]));
   files.set(use, file);
   return file;

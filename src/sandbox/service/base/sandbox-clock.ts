@@ -1,9 +1,10 @@
 import type { Clock } from '../../../kernel/clock.ts';
+import { DAY_MS } from '../../../kernel/duration.ts';
 
 type Now = Pick<Clock, 'now'>;
 
 /** The maximum difference between the sandbox's clock and the machine's, in ms: a century. */
-export const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
+export const MAX_OFFSET_MS = 100 * 365 * DAY_MS;
 
 /** The sandbox's clock as stored. */
 export interface ClockRecord {

@@ -31,7 +31,7 @@ export const nonEmptyText = (what: string, most: number) =>
     .max(most, { error: `Must be at most ${most} characters` })
     .refine((value) => value.trim() !== '', { error: `${what} is required` });
 export const oneOf = (values: readonly string[]) => `Must be one of ${values.join(', ')}`;
-const wholeNumber = (least: number, most: number) => {
+export const wholeNumber = (least: number, most: number) => {
   const error = `Must be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 };

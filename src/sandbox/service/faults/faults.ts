@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HOUR_MS } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, type DocumentKind, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
@@ -12,7 +13,6 @@ const chance = {
   skip: z.int().min(0).max(1_000_000).optional(),
 };
 type Chance = z.infer<z.ZodObject<typeof chance>>;
-const HOUR_MS = 3_600_000;
 const wait = { ms: z.int().min(1).max(HOUR_MS) };
 const onRequests = {
   ...chance,

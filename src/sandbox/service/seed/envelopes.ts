@@ -1,5 +1,5 @@
 import { writtenTime } from '../../../kernel/clock.ts';
-import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
+import { DAY_MS, HOUR_MS, parseDuration } from '../../../kernel/duration.ts';
 import { DOCUMENT_KINDS, LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES } from '../base/choices.ts';
@@ -15,7 +15,6 @@ import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { SeedEnvelope, SeedSigner } from './schema.ts';
 
-const HOUR_MS = 3_600_000;
 const LIFE_MS = LIMITS.expiresInDays * DAY_MS;
 
 interface EnvelopeFacts {

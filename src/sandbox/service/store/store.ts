@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linesOf } from '../../../journal/lines.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
+import { linesOf } from '../../../lines/lines.ts';
 import { isStoreChange, type StoreChange } from './records.ts';
 import { StoreState } from './state.ts';
 

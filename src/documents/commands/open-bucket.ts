@@ -1,0 +1,16 @@
+import type { Session } from '../../cli/session/session.ts';
+import type { Bucket } from '../bucket/bucket.ts';
+
+/** Opens the profile's bucket. The caller closes it. */
+export async function openBucketOf(session: Session): Promise<Bucket> {
+  const { storage, timeoutMs } = await session.settings();
+  const { openBucket } = await import('../bucket/bucket.ts');
+  const { trace } = session;
+  return openBucket(storage, {
+    timeoutMs: timeoutMs.value,
+    trace:
+      trace &&
+      ((exchange) =>
+        trace({ ...exchange, rate: undefined, requestBody: undefined, responseBody: undefined })),
+  });
+}
