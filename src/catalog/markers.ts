@@ -37,7 +37,7 @@ function comparableRequestId(id: unknown): string | undefined {
   return typeof id === 'string' ? id.trim().normalize('NFC') : undefined;
 }
 
-/** Returns the hash of the content that an envelope was created with (once/identity.ts). */
+/** Returns the hash of the content that an envelope was created with (once/request-identity.ts). */
 export function contentIn(envelope: Pick<Envelope, 'metadata'>): string | undefined {
   return textIn(envelope, CONTENT_KEY);
 }

@@ -2,6 +2,7 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { ServiceClock } from '../api/service-clock.ts';
+import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
@@ -166,7 +167,7 @@ export function createClient(options: EsignOptions): Esign {
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
-    userAgent: options.userAgent ?? 'esign-cli-client',
+    userAgent: options.userAgent ?? userAgentOf(undefined),
     clock: systemClock,
   });
   return { templates: templatesOf(client), envelopes: envelopesOf(client, memory) };

@@ -211,3 +211,10 @@ export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['
 function refusal(message: string, hint?: string): Refusal & { error: ServiceError } {
   return { kind: 'refuse', error: new ServiceError('INVALID_STATE', message, { status: 400, hint }) };
 }
+
+/** A plan whose writes are sent. */
+export type ExecutablePlan = Plan & Execution;
+
+export function isExecutable(plan: Plan): plan is ExecutablePlan {
+  return plan.kind === 'execute';
+}

@@ -169,7 +169,7 @@ export const RUN_KEY = 'esignRun';
 export const ROW_KEY = 'esignRow';
 /** The metadata key of a replacement. Its value is the ID of the replaced envelope. */
 export const REPLACES_KEY = 'replaces';
-/** The metadata key of a hash of what is signed: the template, the subject, and the metadata of the user (once/identity.ts). */
+/** The metadata key of a hash of what is signed: the template, the subject, and the metadata of the user (once/request-identity.ts). */
 export const CONTENT_KEY = 'esignContent';
 /** The metadata keys that esign writes. They are not part of the user's metadata. */
 export const OWN_METADATA_KEYS: readonly string[] = [

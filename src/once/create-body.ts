@@ -5,7 +5,7 @@ import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { subjectProblem, textProblem } from '../kernel/text/control-characters.ts';
 import { CONTENT_KEY, LIMITS, REQUEST_ID_KEY, type SigningOrder } from '../kernel/vocabulary.ts';
-import { contentOf } from './identity.ts';
+import { contentOf } from './request-identity.ts';
 
 /** A signer in the API's create body. */
 export interface SignerInput {

@@ -8,8 +8,8 @@ import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { bodyHashOf, createKey } from '../log/keys.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { contentIdOf } from './identity.ts';
 import { findInterrupted } from './interrupted-create.ts';
+import { contentIdOf } from './request-identity.ts';
 import { graceDeadline, isAborted, sendEnvelope } from './write-outcome.ts';
 
 /**

@@ -8,8 +8,8 @@ import { DAY_MS } from '../kernel/duration.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasEnded, isVoid, listsSigners } from '../kernel/vocabulary.ts';
-import { isForRequest } from './identity.ts';
 import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
+import { isForRequest } from './request-identity.ts';
 import type { WantedRequest, WantedRequests } from './wanted-requests.ts';
 import { changedWording, type WordingField } from './wording.ts';
 

@@ -5,7 +5,7 @@ import { readIfExists } from '../catalog/envelope-list.ts';
 import { HOUR_MS } from '../kernel/duration.ts';
 import { hasEnded } from '../kernel/vocabulary.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import { contentIdOf } from './identity.ts';
+import { contentIdOf } from './request-identity.ts';
 
 /** How long ago the same content was sent to be asked about, in ms. */
 const RECENT_MS = HOUR_MS;

@@ -12,10 +12,10 @@ import { createKey } from '../log/keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
-import { isForRequest } from './identity.ts';
 import { findCreates } from './logged-creates.ts';
 import type { EnvelopeFacts } from './precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
+import { isForRequest } from './request-identity.ts';
 import { readQuietly } from './write-outcome.ts';
 
 interface SingleOptions {

@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { isRecord } from '../kernel/json.ts';
 import { PackedMap } from '../kernel/packed-map.ts';
-import { hasSameSigners, type RequestSigner, requestIdByContent } from './identity.ts';
+import { hasSameSigners, type RequestSigner, requestIdByContent } from './request-identity.ts';
 import type { Wording } from './wording.ts';
 
 /** A request for signatures whose envelope is looked for. */

@@ -3,7 +3,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { digest } from '../log/keys.ts';
-import { comparableText, hasSameContent, isSameText } from './identity.ts';
+import { comparableText, hasSameContent, isSameText } from './request-identity.ts';
 
 /*
  * The wording of a request: everything that is sent and doesn't identify it. It never makes a request new. What differs from what was

@@ -4,7 +4,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import type { LateTurn } from './late-turns.ts';
-import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './usual-times.ts';
+import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './report-limits.ts';
 
 /** An envelope that needs attention. */
 interface NamedEnvelope {

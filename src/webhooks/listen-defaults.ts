@@ -1,5 +1,3 @@
-import { DAY_MS } from '../kernel/duration.ts';
-
 /** The default address at which a listener receives webhooks. */
 export const LISTEN = { host: '127.0.0.1', port: 4242, path: '/webhooks' } as const;
 /** The time limit for an application's response to a forward. */
@@ -8,5 +6,3 @@ export const FORWARD_TIMEOUT_MS = 30_000;
 export const STOP_TIMEOUT_MS = 10_000;
 /** The time limit for a receiver's response to a check of `events drill`. */
 export const DRILL_TIMEOUT_MS = 5_000;
-/** How long deliveries are kept in the journal. */
-export const RETENTION_MS = 400 * DAY_MS;

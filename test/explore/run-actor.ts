@@ -1,5 +1,5 @@
 import { processRun } from '../../src/bulk/run.ts';
-import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { RUN_FORMAT, type RunEntry } from '../../src/runs/entries.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { RunState } from '../../src/runs/run-state.ts';

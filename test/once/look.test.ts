@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { contentOf } from '../../src/once/identity.ts';
 import { findRequests, type LookOptions } from '../../src/once/look.ts';
+import { contentOf } from '../../src/once/request-identity.ts';
 import { type WantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import { wordingOf } from '../../src/once/wording.ts';
 import { clientFor } from '../support/client.ts';

@@ -9,7 +9,7 @@ import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
-import { contentOf, requestIdByContent } from '../../src/once/identity.ts';
+import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';

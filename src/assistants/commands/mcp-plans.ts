@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
-import { whatIsDone } from '../../envelopes/commands/actions/confirm-plans.ts';
+import { whatIsDone } from '../../envelopes/commands/actions/action-words.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';

@@ -1,7 +1,7 @@
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import { digest } from '../../log/keys.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
-import { contentOf, requestIdByContent } from '../../once/identity.ts';
+import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
 import type { SourceFacts } from '../../runs/entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';

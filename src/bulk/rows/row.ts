@@ -10,7 +10,7 @@ import { addressProblem, comparableSigner } from '../../kernel/text/email-addres
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput, SignerInput } from '../../once/create-body.ts';
-import { requestIdProblem } from '../../once/identity.ts';
+import { requestIdProblem } from '../../once/request-identity.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
 import { SIGNER_FIELDS } from './signer-fields.ts';

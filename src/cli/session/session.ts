@@ -1,6 +1,7 @@
 import type { Client, ClientOptions } from '../../api/client.ts';
 import type { SandboxControl } from '../../api/sandbox-control.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
+import { userAgentOf } from '../../api/user-agent.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
 import { IndexWriter } from '../../catalog/index/index-writer.ts';
 import type { IndexedAccount } from '../../catalog/index/query.ts';
@@ -223,7 +224,7 @@ export class Session {
       baseUrl,
       apiKey: key,
       timeoutMs,
-      userAgent: `esign-cli/${this.version}`,
+      userAgent: userAgentOf(this.version),
       clock: this.clock,
       serviceClock: this.#serviceClock,
       graceMs: RESPONSE_GRACE_MS,

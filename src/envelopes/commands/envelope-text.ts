@@ -219,25 +219,6 @@ function renderAction(done: string, envelope: Envelope, terminal: Terminal): str
   return `${done} ${safeLine(envelope.id)}: ${color ? terminal.style(color, status) : status}, ${people}\n`;
 }
 
-const DONE = {
-  sent: (id: string, whom: string) => `Sent ${id}${whom && ` to ${whom}`}`,
-  canceled: (id: string, whom: string) => `Canceled ${id}${whom && `, for ${whom}`}`,
-  reminded: (id: string, whom: string) =>
-    whom ? `Reminded ${whom} (${id})` : `Reminded the signers of ${id}`,
-} as const;
-
-/** Renders an action and its signers on one line. In a pipe: ID and status. */
-export function renderDone(
-  done: keyof typeof DONE,
-  envelope: Envelope,
-  people: readonly Signer[],
-  terminal: Terminal,
-): string {
-  const id = safeLine(envelope.id);
-  if (!terminal.outIsTty) return `${id}\t${safeLine(envelope.status ?? 'unknown')}\n`;
-  return `${DONE[done](id, safeLine(namesOf(people.map(mailboxOf))))}\n`;
-}
-
 /** Writes an envelope after an action: JSON, or one line. */
 export function writeEnvelopeAction(
   done: string,

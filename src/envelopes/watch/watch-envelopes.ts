@@ -7,7 +7,7 @@ import { isNotFound, isOutage, isRateLimited } from '../../kernel/request-failur
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isTerminal, showsSigners } from '../../kernel/vocabulary.ts';
 import { LastSeen, type StatusChange } from './last-seen.ts';
-import { PollPace } from './pace.ts';
+import { PollPace } from './poll-pace.ts';
 import { ListPoller, MAX_READ_BY_ID } from './poller.ts';
 import { Wakeups } from './wakeups.ts';
 

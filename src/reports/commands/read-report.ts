@@ -3,8 +3,8 @@ import type { Context } from '../../cli/session/context.ts';
 import { readAccount } from '../../selection/select-envelopes.ts';
 import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
+import { DEFAULT_PERIOD_MS } from '../report-limits.ts';
 import { computeReport } from '../summarize.ts';
-import { DEFAULT_PERIOD_MS } from '../usual-times.ts';
 import { withCommands } from './report-attention.ts';
 
 /** The first and the last moment of a month in UTC, in ms. */

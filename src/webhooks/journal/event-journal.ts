@@ -1,11 +1,15 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { ifExists } from '../../kernel/files/regular-file.ts';
 import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../../lines/day-journal.ts';
 import { followDays } from '../../lines/follow.ts';
 import { readLine } from '../../lines/line.ts';
 import { scan } from '../../lines/scan.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
+
+/** How long deliveries are kept. */
+export const RETENTION_MS = 400 * DAY_MS;
 
 /** Called with a warning about each file that has damaged lines. */
 export type OnWarning = (message: string) => void;

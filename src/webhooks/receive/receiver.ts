@@ -9,7 +9,7 @@ import { openPort } from '../open-port.ts';
 import { AcceptedDeliveries } from './accepted-deliveries.ts';
 import { limitConnections } from './connections.ts';
 import { type Delivery, truncateRefusal } from './delivery.ts';
-import { explainMismatch } from './explain.ts';
+import { explainMismatch } from './explain-mismatch.ts';
 import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';

@@ -1,6 +1,6 @@
 import type * as crypto from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type * as explain from '../../../src/webhooks/receive/explain.ts';
+import type * as explain from '../../../src/webhooks/receive/explain-mismatch.ts';
 import type * as signature from '../../../src/webhooks/receive/signature.ts';
 
 /*
@@ -20,7 +20,7 @@ beforeAll(async () => {
     timingSafeEqual: compare,
   }));
   ({ checkSignature, sign } = await import('../../../src/webhooks/receive/signature.ts'));
-  ({ explainMismatch } = await import('../../../src/webhooks/receive/explain.ts'));
+  ({ explainMismatch } = await import('../../../src/webhooks/receive/explain-mismatch.ts'));
 });
 afterAll(() => {
   vi.doUnmock('node:crypto');

@@ -1,14 +1,13 @@
-import { canAsk, confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
+import { canAsk, confirmWrites } from '../../../cli/input/confirm.ts';
 import type { Context } from '../../../cli/session/context.ts';
-import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import { paragraph, safeLine, truncate } from '../../../output/text.ts';
-import type { EnvelopeAction, Execution, Plan } from '../../plan-writes.ts';
+import { type EnvelopeAction, type ExecutablePlan, isExecutable, type Plan } from '../../plan-writes.ts';
 import { unconfirmedError } from '../confirm-concerns.ts';
-import { namesOf } from '../list-table.ts';
+import { whatIsDone } from './action-words.ts';
 
 export interface AskOptions {
   /** Set by `--yes`. */
@@ -16,8 +15,6 @@ export interface AskOptions {
   /** Whether stdin was used for something else, such as IDs. */
   fromStdin: boolean;
 }
-
-export type ExecutablePlan = Plan & Execution;
 
 /** The most lines to show above the question, and how many of them are findings, and envelopes that are left out. */
 const MAX_LINES = 18;
@@ -67,31 +64,6 @@ export function planWithoutAsking(plan: Plan, yes: boolean, { terminal }: Contex
   for (const text of [...notes, ...open.map((one) => one.text)])
     terminal.notice(text.includes(id) ? text : `${id}: ${text}`);
   return plan;
-}
-
-/** Returns `Send 3 envelopes to 5 people`; for a single one, whom and which: `Remind Bo about “Lease”`. */
-export function whatIsDone({ name }: EnvelopeAction, planned: readonly ExecutablePlan[]): string {
-  const [first] = planned;
-  if (first !== undefined && planned.length === 1) {
-    const whom = safeLine(namesOf(first.signers.map(nameOf)));
-    const what = `“${truncate(safeLine(first.envelope?.subject || first.envelope?.templateName || first.id), 40)}”`;
-    return {
-      send: `Send ${what} to ${whom}`,
-      cancel: `Cancel ${what}, for ${whom}`,
-      remind: `Remind ${whom} about ${what}`,
-    }[name];
-  }
-  const envelopes = counted(planned.length, 'envelope');
-  const people = peopleAt(planned.flatMap(({ signers }) => signers.map(({ email }) => email)));
-  return {
-    send: `Send ${envelopes} to ${people}`,
-    cancel: `Cancel ${envelopes} for ${people}`,
-    remind: `Remind ${people} about ${envelopes}`,
-  }[name];
-}
-
-export function isExecutable(plan: Plan): plan is ExecutablePlan {
-  return plan.kind === 'execute';
 }
 
 /** Shows the envelopes above the question: what the user should know about them, and those that are left out. */

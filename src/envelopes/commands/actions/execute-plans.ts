@@ -13,9 +13,9 @@ import { mapInOrder } from '../../../kernel/streams.ts';
 import { writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
 import type { ActionReport, EnvelopeAction, Plan } from '../../plan-writes.ts';
-import { renderDone } from '../envelope-text.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import { ActionProgress } from './action-progress.ts';
+import { renderDone } from './action-words.ts';
 import type { Targets } from './named-or-selected.ts';
 
 /** The result of a plan: done, nothing to do, or an error. */

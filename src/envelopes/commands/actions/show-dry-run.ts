@@ -6,7 +6,8 @@ import type { Context } from '../../../cli/session/context.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import type { EnvelopeAction, Plan } from '../../plan-writes.ts';
-import { type AskOptions, cellsOf, isExecutable, planWithoutAsking } from './confirm-plans.ts';
+import { isExecutable } from '../../plan-writes.ts';
+import { type AskOptions, cellsOf, planWithoutAsking } from './confirm-plans.ts';
 import { skippedItem } from './execute-plans.ts';
 import type { Targets } from './named-or-selected.ts';
 

@@ -9,11 +9,11 @@ import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { idsOrRun, runFlag } from '../../../selection/selection-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { notToWatch } from '../../skip-reasons.ts';
-import { WATCH_PACE } from '../../watch/pace.ts';
+import { WATCH_PACE } from '../../watch/poll-pace.ts';
 import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';
+import { continueHint, deadlineAfter } from './watch-deadline.ts';
 import { openDisplay, type WatchDisplay } from './watch-display.ts';
-import { continueHint, deadlineAfter } from './watch-limits.ts';
 import { WatchSession } from './watch-session.ts';
 
 export default class EnvelopesWatch extends EsignCommand {

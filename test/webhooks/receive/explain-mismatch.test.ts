@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseJson } from '../../../src/kernel/json.ts';
 import { adviceFor } from '../../../src/webhooks/inspector/view.ts';
-import { explainMismatch } from '../../../src/webhooks/receive/explain.ts';
+import { explainMismatch } from '../../../src/webhooks/receive/explain-mismatch.ts';
 import { readPayload } from '../../../src/webhooks/receive/payload.ts';
 import { MISMATCH, sign } from '../../../src/webhooks/receive/signature.ts';
 import { nested } from '../../support/webhooks.ts';

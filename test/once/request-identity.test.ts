@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { contentOf, hasSameSigners, requestIdByContent, requestIdProblem } from '../../src/once/identity.ts';
+import {
+  contentOf,
+  hasSameSigners,
+  requestIdByContent,
+  requestIdProblem,
+} from '../../src/once/request-identity.ts';
 
 const lease = { templateId: 'tmpl_1', subject: 'Lease für {name}', metadata: { deal: 4711 } };
 
