@@ -98,6 +98,7 @@ const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T[\d:.]+$/;
  */
 export function timeOf(timestamp: string | null | undefined): number {
   const text = timestamp ?? '';
+  if (text.endsWith('Z')) return Date.parse(text);
   return Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text);
 }
 

@@ -47,8 +47,22 @@ function metadataOf({ metadata }: Envelope, key: string): string | null {
   return valueText(value);
 }
 
+const WEEK_MS = 7 * DAY_MS;
+/** The first Monday after the epoch, in ms. */
+const FIRST_MONDAY = 4 * DAY_MS;
+
+/** Returns the number of the week of a time (ms) in UTC. Consecutive weeks, from Monday to Sunday, have consecutive numbers. */
+export function weekNumberOf(at: number): number {
+  return Math.floor((at - FIRST_MONDAY) / WEEK_MS);
+}
+
+/** Returns the ISO 8601 name of the week with this number. */
+export function weekName(number: number): string {
+  return weekOf(FIRST_MONDAY + number * WEEK_MS);
+}
+
 /** Returns the ISO 8601 week of a time (ms) in UTC, such as `2026-W47`. A week belongs to the year of its Thursday. */
-export function weekOf(at: number): string {
+function weekOf(at: number): string {
   const day = new Date(at).getUTCDay() || 7;
   const thursday = new Date(at + (4 - day) * DAY_MS);
   const year = thursday.getUTCFullYear();

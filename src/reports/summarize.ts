@@ -2,12 +2,11 @@ import type { Envelope } from '../api/schemas.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { DAY_MS } from '../kernel/duration.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { type Attention, AttentionList } from './attention.ts';
-import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
+import { type GroupBy, type GroupKey, groupOf, weekName, weekNumberOf } from './groups.ts';
 import { LateTurns } from './late-turns.ts';
-import { EnvelopeTally, type Figures } from './tally.ts';
+import { EnvelopeTally, type EnvelopeTimes, type Figures } from './tally.ts';
 
 export type GroupFigures = GroupKey & Figures;
 
@@ -53,10 +52,12 @@ export async function computeReport(
     const isOne = isSelected(envelope);
     late.add(envelope, turns, isOne);
     attention.add(envelope, isOne);
-    if (!isOne || !wasSent(envelope) || !isCreatedWithin(envelope, since, until)) continue;
-    total.addEnvelope(envelope, turns);
-    groups.add(envelope, turns);
-    weeks.add(envelope);
+    if (!isOne || !wasSent(envelope)) continue;
+    const times = timesOf(envelope);
+    if (!isWithin(times.createdAt, since, until)) continue;
+    total.addEnvelope(envelope, times, turns);
+    groups.add(envelope, times, turns);
+    weeks.add(times);
   }
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
@@ -76,9 +77,13 @@ function wasSent(envelope: Envelope): boolean {
   return envelope.status !== 'DRAFT' && !isVoid(envelope);
 }
 
+/** Parsed once, because there may be a hundred thousand envelopes. */
+function timesOf({ createdAt, sentAt, completedAt }: Envelope): EnvelopeTimes {
+  return { createdAt: timeOf(createdAt), sentAt: timeOf(sentAt), completedAt: timeOf(completedAt) };
+}
+
 /** Without limits, an envelope without a time counts, too. */
-function isCreatedWithin({ createdAt }: Envelope, since: number | null, until: number | null): boolean {
-  const created = timeOf(createdAt);
+function isWithin(created: number, since: number | null, until: number | null): boolean {
   return (since === null || created >= since) && (until === null || created <= until);
 }
 
@@ -92,15 +97,15 @@ class Groups {
     this.#by = by;
   }
 
-  add(envelope: Envelope, turns: ReturnType<typeof turnsOf>): void {
+  add(envelope: Envelope, times: EnvelopeTimes, turns: ReturnType<typeof turnsOf>): void {
     if (this.#by === undefined) return;
     if (this.#by.kind !== 'role') {
-      this.#of(groupOf(envelope, this.#by), envelope).addEnvelope(envelope, turns);
+      this.#of(groupOf(envelope, this.#by), times).addEnvelope(envelope, times, turns);
       return;
     }
     for (const turn of turns) {
       const key = turn.signer.role || null;
-      this.#of({ key, name: key }, envelope).addTurn(turn, envelope);
+      this.#of({ key, name: key }, times).addTurn(turn, envelope);
     }
   }
 
@@ -116,8 +121,8 @@ class Groups {
   }
 
   /** Returns the tally of a group, and updates the group's name: a template may have been renamed, and its latest name counts. */
-  #of({ key, name }: GroupKey, { createdAt }: Envelope): EnvelopeTally {
-    const created = timeOf(createdAt) || 0;
+  #of({ key, name }: GroupKey, { createdAt }: EnvelopeTimes): EnvelopeTally {
+    const created = createdAt || 0;
     const group = this.#groups.get(key) ?? { tally: new EnvelopeTally(this.#now), name, namedAt: created };
     if (created >= group.namedAt) Object.assign(group, { name, namedAt: created });
     this.#groups.set(key, group);
@@ -125,35 +130,30 @@ class Groups {
   }
 }
 
-const WEEK_MS = 7 * DAY_MS;
-
 class Weeks {
-  readonly #weeks = new Map<string, WeekFigures>();
-  #first = Number.POSITIVE_INFINITY;
-  #last = Number.NEGATIVE_INFINITY;
+  /** By the number of the week. */
+  readonly #weeks = new Map<number, Omit<WeekFigures, 'week'>>();
 
-  add({ sentAt, completedAt }: Envelope): void {
-    this.#count(timeOf(sentAt), 'sent');
-    this.#count(timeOf(completedAt), 'completed');
+  add({ sentAt, completedAt }: EnvelopeTimes): void {
+    this.#count(sentAt, 'sent');
+    this.#count(completedAt, 'completed');
   }
 
   /** Returns the weeks without gaps, earliest first. */
   list(): WeekFigures[] {
-    const weeks: WeekFigures[] = [];
-    for (let at = this.#first; at < this.#last + WEEK_MS; at += WEEK_MS) {
-      const week = weekOf(Math.min(at, this.#last));
-      if (weeks.at(-1)?.week !== week) weeks.push(this.#weeks.get(week) ?? { week, sent: 0, completed: 0 });
-    }
-    return weeks;
+    const numbers = [...this.#weeks.keys()].sort((a, b) => a - b);
+    const [first = 0, last = -1] = [numbers[0], numbers.at(-1)];
+    return Array.from({ length: last - first + 1 }, (_, index) => ({
+      week: weekName(first + index),
+      ...(this.#weeks.get(first + index) ?? { sent: 0, completed: 0 }),
+    }));
   }
 
   #count(at: number, what: 'sent' | 'completed'): void {
     if (Number.isNaN(at)) return;
-    const week = weekOf(at);
-    const figures = this.#weeks.get(week) ?? { week, sent: 0, completed: 0 };
+    const week = weekNumberOf(at);
+    const figures = this.#weeks.get(week) ?? { sent: 0, completed: 0 };
     figures[what]++;
     this.#weeks.set(week, figures);
-    this.#first = Math.min(this.#first, at);
-    this.#last = Math.max(this.#last, at);
   }
 }

@@ -1,6 +1,5 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Turn } from '../catalog/turns.ts';
-import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { hasDeclined } from '../kernel/vocabulary.ts';
 import { monthOf } from './groups.ts';
@@ -40,6 +39,13 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['CANCELLED', 'cancelled'],
 ]);
 
+/** The times of an envelope, in ms; NaN if it has none. */
+export interface EnvelopeTimes {
+  createdAt: number;
+  sentAt: number;
+  completedAt: number;
+}
+
 /** Adds up envelopes or turns. Stores only durations and counts. */
 export class EnvelopeTally {
   readonly #monthBegan: number;
@@ -56,11 +62,9 @@ export class EnvelopeTally {
   }
 
   /** Adds an envelope that was sent. */
-  addEnvelope(envelope: Envelope, turns: readonly Turn[]): void {
-    const outcome = OUTCOMES.get(envelope.status ?? '') ?? 'open';
-    const sentAt = timeOf(envelope.sentAt);
-    this.#count(outcome, sentAt);
-    const tookMs = timeOf(envelope.completedAt) - sentAt;
+  addEnvelope(envelope: Envelope, { sentAt, completedAt }: EnvelopeTimes, turns: readonly Turn[]): void {
+    this.#count(OUTCOMES.get(envelope.status ?? '') ?? 'open', sentAt);
+    const tookMs = completedAt - sentAt;
     if (tookMs >= 0) this.#toComplete.push(tookMs);
     for (const turn of turns) this.#addDuration(turn);
     for (const signer of envelope.signers ?? []) this.#addReason(signer);

@@ -32,7 +32,7 @@ export class TurnHistory {
     const ofTemplate = this.#byTemplate.get(templateId);
     if (ofTemplate === undefined) this.#byTemplate.set(templateId, [tookMs]);
     else ofTemplate.push(tookMs);
-    this.#usual.clear();
+    if (this.#usual.size > 0) this.#usual.clear();
   }
 
   /**

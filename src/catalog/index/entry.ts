@@ -3,7 +3,7 @@ import { timeOf } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/vocabulary.ts';
-import { isIntactLine, parseUpTo, readMember } from '../../lines/line.ts';
+import { readMember, readMembers } from '../../lines/line.ts';
 import { isWholeItem, textsOf } from '../match.ts';
 
 /**
@@ -80,7 +80,7 @@ const ENVELOPE_AT = Buffer.from(',"envelope":');
 /** Parses the beginning of an intact line: the head of an entry, or an event. Undefined for a line of another version. */
 export function readHead(line: Buffer): EntryHead | IndexEvent | undefined {
   const texts = line.indexOf(TEXTS_AT);
-  const value = parseUpTo(line, texts < 0 ? line.lastIndexOf(',"crc":') : texts);
+  const value = readMembers(line, texts < 0 ? line.lastIndexOf(',"crc":') : texts);
   return isHead(value) || isIndexEvent(value) ? value : undefined;
 }
 
@@ -93,14 +93,27 @@ export function hasTexts(line: Buffer, needles: readonly Buffer[]): boolean {
 }
 
 /**
- * Returns the envelope of an entry's line, without its line break; undefined if a byte of it was changed. The checksum shows that
- * it was written from a checked envelope, so the fields aren't checked again: there may be a hundred thousand of them.
+ * Returns the envelope of an entry's line, without its line break. Its checksum has shown that it was written from a checked envelope,
+ * so the fields aren't checked again: there may be a hundred thousand of them.
  */
 export function envelopeIn(line: Buffer): Envelope | undefined {
   const at = line.indexOf(ENVELOPE_AT);
-  if (at < 0 || !isIntactLine(line)) return undefined;
+  if (at < 0) return undefined;
   const value = readMember(line, at + ENVELOPE_AT.length);
   return isStored(value) ? value : undefined;
+}
+
+/**
+ * Returns the envelope as `envelopeIn` does, for figures: only the numbers in its metadata are certain to keep their digits. Looking for
+ * long numbers in every text takes a tenth of the time of a report.
+ */
+export function envelopeForFigures(line: Buffer): Envelope | undefined {
+  const at = line.indexOf(ENVELOPE_AT);
+  if (at < 0) return undefined;
+  const value = readMember(line, at + ENVELOPE_AT.length, true);
+  if (!isStored(value)) return undefined;
+  const isText = (one: unknown) => typeof one === 'string';
+  return Object.values(value.metadata ?? {}).every(isText) ? value : envelopeIn(line);
 }
 
 function isStored(value: unknown): value is Envelope {

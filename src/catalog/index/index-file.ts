@@ -6,11 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Envelope } from '../../api/schemas.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
+
 import { openRegularFile } from '../../kernel/files/regular-file.ts';
-import { writeLine } from '../../lines/line.ts';
+
+import { hasChecksum, writeLine } from '../../lines/line.ts';
+
 import { eachLine } from '../../lines/lines.ts';
 import type { Selection } from '../selection.ts';
-import { envelopeIn } from './entry.ts';
+import { envelopeForFigures, envelopeIn } from './entry.ts';
 import { HEADER, indexFolder, indexPrefix } from './index-writer.ts';
 import { type IndexedEnvelope, Snapshot } from './snapshot.ts';
 
@@ -113,9 +116,11 @@ export class StoredEnvelopes {
     this.#file = openSync(path, 'r');
   }
 
-  /** Returns the envelope; undefined if the file was rewritten since its position was read. */
-  get(one: IndexedEnvelope): Envelope | undefined {
-    const envelope = envelopeIn(this.#lineOf(one).subarray(0, -1));
+  /** Returns the envelope; undefined if the file was rewritten since its position was read, and its line checked. */
+  get(one: IndexedEnvelope, isForFigures = false): Envelope | undefined {
+    const line = this.#lineOf(one).subarray(0, -1);
+    if (!hasChecksum(line, one.checksum)) return undefined;
+    const envelope = isForFigures ? envelopeForFigures(line) : envelopeIn(line);
     return envelope?.id === one.id ? envelope : undefined;
   }
 

@@ -1,12 +1,14 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { Envelope } from '../../api/schemas.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
+
 import { openRegular } from '../../kernel/files/regular-file.ts';
-import { writeLine } from '../../lines/line.ts';
+
+import { checksummedLine, writeLine } from '../../lines/line.ts';
+
 import { entryOf, type IndexEvent } from './entry.ts';
 
 /** The account of an index. What one key can see is never shown to another. */
@@ -64,8 +66,7 @@ export class IndexWriter {
 
   /** Adds an envelope that was read or written, if it has changed, and returns its checksum. `alone`: it was requested by its ID. */
   envelope(seen: Envelope, alone: boolean): number {
-    const line = writeLine(entryOf(seen, alone));
-    const checksum = crc32(line.trimEnd());
+    const { line, checksum } = checksummedLine(entryOf(seen, alone));
     if (this.#last.get(seen.id) !== checksum) this.#append(line);
     this.note(seen.id, checksum);
     return checksum;

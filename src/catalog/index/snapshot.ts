@@ -1,8 +1,7 @@
-import { crc32 } from 'node:zlib';
 import { timeOf } from '../../kernel/clock.ts';
 import { foldText } from '../../kernel/text/words.ts';
 import { followingStatuses, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
-import { isIntactLine } from '../../lines/line.ts';
+import { checksumOf } from '../../lines/line.ts';
 import { RunMembers } from '../run-members.ts';
 import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
 import {
@@ -66,9 +65,10 @@ export class Snapshot {
   take(line: Buffer, start: number, end: number): void {
     this.size = end;
     if (line.length === 0) return;
-    const head = isIntactLine(line) ? readHead(line) : undefined;
-    if (head === undefined) this.damaged++;
-    else if ('id' in head) this.#addEnvelope(head, line, start, end);
+    const checksum = checksumOf(line);
+    const head = checksum === undefined ? undefined : readHead(line);
+    if (checksum === undefined || head === undefined) this.damaged++;
+    else if ('id' in head) this.#addEnvelope(head, line, { checksum, start, end });
     else this.#apply(head);
   }
 
@@ -115,12 +115,16 @@ export class Snapshot {
     return bytes;
   }
 
-  #addEnvelope(head: EntryHead, line: Buffer, start: number, end: number): void {
+  #addEnvelope(
+    head: EntryHead,
+    line: Buffer,
+    place: Pick<IndexedEnvelope, 'checksum' | 'start' | 'end'>,
+  ): void {
     const created = timeOf(head.created);
     if (head.known === 'part' && this.noteItem({ ...head, created })) return;
     const { id, status, known } = head;
     const { matches, expires, isOneSigner } = this.#matchOf(head, created, line);
-    const checksum = crc32(line);
+    const { checksum, start, end } = place;
     const facts = { matches, expires, isOneSigner, hasChanged: false };
     this.known.set(id, { id, status, known, created, checksum, start, end, ...facts });
   }

@@ -42,7 +42,7 @@ export interface WriteQuestion extends ConfirmationOptions {
 /**
  * Confirms the writes of a command: the guards may refuse them; then the user is asked, unless a guard asks for the account's name instead.
  * Without a question, only the guards decide. Returns true if the user was asked.
- * @throws GuardError if the profile doesn't allow a write; UsageError if the answer is no, or nobody can be asked and --yes is not given.
+ * @throws GuardError if the profile doesn't allow a write; UsageError if the answer is no, or no terminal is available and --yes is not given.
  */
 export async function confirmWrites(
   writes: readonly PlannedWrite[],

@@ -167,7 +167,7 @@ async function receive(
   const { clock, signal, etags } = options;
   const receiveOnce = async (more: Pick<TransferOptions, 'begun' | 'progress'> = {}) => {
     const received = await transfer(bucket, key, part, { clock, signal, ...more });
-    return { ...received, seal: await sealIn(part.file, signal) };
+    return { ...received, seal: await sealIn(part.file, signal, part.mayBeSigned) };
   };
   const isProven = ({ hash, seal }: Awaited<ReturnType<typeof receiveOnce>>, isFresh: boolean) => {
     if (hash.hasOtherEtag && isFresh && isSealed(seal)) etags.proveOther();
@@ -188,9 +188,13 @@ function isSealed(checked: CheckedSeal | null): boolean {
 }
 
 /** Reads the seal of an open file. The code is loaded on first use. */
-async function sealIn(file: number, signal: AbortSignal | undefined): Promise<CheckedSeal | null> {
+async function sealIn(
+  file: number,
+  signal: AbortSignal | undefined,
+  mayBeSigned?: boolean,
+): Promise<CheckedSeal | null> {
   const { checkSeal } = await import('../seal/check-seal.ts');
-  return checkSeal(file, signal);
+  return checkSeal(file, signal, mayBeSigned);
 }
 
 /** Gives the part file its final name, unless the same file has it already. */

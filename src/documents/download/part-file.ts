@@ -18,6 +18,7 @@ import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
+import { SignatureSearch } from '../seal/signature-search.ts';
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
@@ -45,11 +46,19 @@ export class PartFile {
   length: number;
   readonly path: string;
   readonly file: number;
+  /** Finds signatures in the bytes that are written; undefined if an earlier run wrote the first ones. */
+  #signatures: SignatureSearch | undefined;
 
   private constructor(path: string, file: number) {
     this.path = path;
     this.file = file;
     this.length = fstatSync(file).size;
+    if (this.length === 0) this.#signatures = new SignatureSearch();
+  }
+
+  /** False if the file contains no signature. */
+  get mayBeSigned(): boolean {
+    return this.#signatures?.found ?? true;
   }
 
   /** Opens or creates a part file, and its folder if needed. @throws the system's error if it can't be opened or isn't a file. */
@@ -76,12 +85,14 @@ export class PartFile {
       throw localError(error, this.path);
     }
     this.length += chunk.byteLength;
+    this.#signatures?.add(chunk);
   }
 
   /** Removes all bytes. */
   restart(): void {
     ftruncateSync(this.file, 0);
     this.length = 0;
+    this.#signatures = new SignatureSearch();
   }
 
   /** Makes the bytes durable and gives them their final name. */

@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { unreadableError } from './asn1.ts';
+import { BYTE_RANGE } from './signature-search.ts';
 
 /*
  * Finds signatures in a PDF by bytes alone. Nothing of the file's structure is read, because readers differ in how they read it, and a
@@ -16,7 +17,6 @@ export interface SignatureRange {
   end: number;
 }
 
-const WORD = '/ByteRange';
 const CONTENTS = '/Contents';
 /** White space in PDF (ISO 32000-1, 7.2.2). */
 const SPACE: ReadonlySet<number | undefined> = new Set([0x00, 0x09, 0x0a, 0x0c, 0x0d, 0x20]);
@@ -71,9 +71,13 @@ async function* hitsIn(file: number, size: number): AsyncGenerator<Hit, void, un
   for (let start = 0; start < size; start += BLOCK_BYTES) {
     if (start > 0) await setImmediate();
     // The word may begin in one block and end in the next.
-    const block = readBytes(file, start, Math.min(BLOCK_BYTES + WORD.length - 1, size - start));
-    for (let at = block.indexOf(WORD, 0, 'latin1'); at >= 0; at = block.indexOf(WORD, at + 1, 'latin1')) {
-      const next = afterSpace(block, at + WORD.length);
+    const block = readBytes(file, start, Math.min(BLOCK_BYTES + BYTE_RANGE.length - 1, size - start));
+    for (
+      let at = block.indexOf(BYTE_RANGE, 0, 'latin1');
+      at >= 0;
+      at = block.indexOf(BYTE_RANGE, at + 1, 'latin1')
+    ) {
+      const next = afterSpace(block, at + BYTE_RANGE.length);
       // Most mentions are decided by the bytes that were read.
       if (next < block.length) {
         if (block[next] === OPEN_BRACKET) yield { at: start + at, from: start + next + 1 };

@@ -61,12 +61,17 @@ const NONE: Seal = {
 /**
  * Checks the seal of an open file: the last signature that isn't a timestamp. Returns null for a file that isn't a PDF and contains no
  * signature.
+ * `mayBeSigned`: false if a search while it was written found no signature, so that the file isn't read again.
  * @throws the system's error if the file can't be read, or an AbortError.
  */
-export async function checkSeal(file: number, signal?: AbortSignal): Promise<CheckedSeal | null> {
+export async function checkSeal(
+  file: number,
+  signal?: AbortSignal,
+  mayBeSigned = true,
+): Promise<CheckedSeal | null> {
   try {
     const { size } = fstatSync(file);
-    const ranges = await signatureRangesIn(file, size);
+    const ranges = mayBeSigned ? await signatureRangesIn(file, size) : [];
     if (isPdf(file)) return await check(file, ranges, size, signal);
     if (ranges.length === 0) return null;
     throw unreadableError('the file does not begin like a PDF');

@@ -41,12 +41,9 @@ function countNames(value: unknown): number {
   return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
 }
 
-/**
- * Returns the nesting depth of JSON and the total indentation of all its lines. Small untrusted text can become huge when it is
- * indented.
- */
-export function jsonExtent(text: string): { depth: number; indents: number } {
-  const extent = { depth: 0, indents: 0 };
+/** Returns the total indentation of all lines of indented JSON, in levels. Small untrusted text can become huge when it is indented. */
+function indentsOf(text: string): number {
+  let indents = 0;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     switch (text.charAt(i)) {
@@ -56,20 +53,19 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
       case '{':
       case '[':
         depth++;
-        extent.depth = Math.max(extent.depth, depth);
-        extent.indents += depth;
+        indents += depth;
         break;
       case ',':
-        extent.indents += depth;
+        indents += depth;
         break;
       case '}':
       case ']':
         depth--;
-        extent.indents += depth;
+        indents += depth;
         break;
     }
   }
-  return extent;
+  return indents;
 }
 
 /** Returns the texts of the items in an array that is a member of the outermost object. */
@@ -106,7 +102,7 @@ const MAX_INDENTS = 2 * 1024 * 1024;
 
 /** Returns false for JSON that is nested so deeply that it would become too large when indented. */
 export function canIndent(text: string): boolean {
-  return jsonExtent(text).indents <= MAX_INDENTS;
+  return indentsOf(text) <= MAX_INDENTS;
 }
 
 /** Indents valid JSON text without changing any token. */

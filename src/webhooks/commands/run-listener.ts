@@ -4,7 +4,6 @@ import type { Context } from '../../cli/session/context.ts';
 import { downloadDocuments } from '../../documents/commands/run-download.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
 import { isSamePath } from '../receive/path.ts';
@@ -22,7 +21,6 @@ const NO_SECRETS = {
 
 /** Receives webhooks and shows what happens, until a signal. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
-  preferLowMemory();
   const secrets = flags.verify ? await findListenSecrets(flags['secret-file'], context) : NO_SECRETS;
   const options = listenerOptions(flags, secrets.secretsFor, context);
   const over = new AbortController();

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { isRecord, parseJson } from '../../kernel/json.ts';
-import { jsonExtent } from '../../kernel/text/json-text.ts';
+import { isDeeperThan, isRecord, parseJson } from '../../kernel/json.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -38,9 +37,8 @@ export const NO_PAYLOAD: Payload = {
  * Returns undefined if the bytes are not a JSON object in UTF-8.
  */
 export function readPayload(bytes: Uint8Array): Payload | undefined {
-  const parsed = parse(bytes);
-  if (parsed === undefined) return undefined;
-  const { body, text: source } = parsed;
+  const body = parse(bytes);
+  if (!isRecord(body)) return undefined;
   const data = isRecord(body.data) ? body.data : {};
   const envelope = isRecord(data.envelope) ? data.envelope : {};
   const signer = isRecord(data.signer) ? data.signer : {};
@@ -51,15 +49,13 @@ export function readPayload(bytes: Uint8Array): Payload | undefined {
     envelopeId: text(data.envelopeId) ?? text(envelope.id) ?? envelopeIdIn(data.id),
     status: text(data.status) ?? text(envelope.status),
     signer: text(signer.email),
-    body: jsonExtent(source).depth > MAX_DEPTH ? null : body,
+    body: isDeeperThan(body, MAX_DEPTH) ? null : body,
   };
 }
 
-function parse(bytes: Uint8Array): { body: Record<string, unknown>; text: string } | undefined {
+function parse(bytes: Uint8Array): unknown {
   try {
-    const source = UTF8.decode(bytes);
-    const body = parseJson(source);
-    return isRecord(body) ? { body, text: source } : undefined;
+    return parseJson(UTF8.decode(bytes));
   } catch {
     return undefined;
   }
