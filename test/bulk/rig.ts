@@ -9,7 +9,6 @@ import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
-import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import type { Mode, RunEntry } from '../../src/runs/entries.ts';
 import { type RowResult, resultsOf } from '../../src/runs/results.ts';

@@ -11,7 +11,6 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
-import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { WantedRequests } from '../../src/once/wanted-requests.ts';
 import { holdRun } from '../../src/runs/end-run.ts';
 import type { Mode } from '../../src/runs/entries.ts';

@@ -116,8 +116,8 @@ class Holding {
   #which: number | RegExp | undefined;
   #what: Held = 'answer';
   #count = 0;
-  #kept: (() => void)[] = [];
-  #waiting: (() => void)[] = [];
+  readonly #kept: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
 
   hold(which: number | RegExp, what: Held): void {
     this.open();
