@@ -41,15 +41,19 @@ async function lastRun(): Promise<Record<string, unknown>> {
 }
 
 describe('bulk create', () => {
-  it('has emailed nobody when the quota ends before the last draft', async () => {
-    await people('quota', 5);
+  it.each([
+    ['QUOTA_EXCEEDED', 403, 7],
+    ['FORBIDDEN', 403, 3],
+    ['UNAUTHORIZED', 401, 3],
+  ])('has emailed nobody when %s stops it before the last draft', async (refusal, status, exitCode) => {
+    await people(refusal.toLowerCase(), 5);
     let created = 0;
     relay.intervene = ({ method, path }) =>
       method === 'POST' && path === '/esign/envelopes' && ++created > 4
-        ? { status: 403, code: 'QUOTA_EXCEEDED' }
+        ? { status, code: refusal }
         : undefined;
     const { code, stderr } = await send();
-    expect([code, jsonLines(stderr)]).toMatchObject([7, [{ error: { code: 'QUOTA_EXCEEDED' } }]]);
+    expect([code, jsonLines(stderr)]).toMatchObject([exitCode, [{ error: { code: refusal } }]]);
     expect(await lastRun()).toMatchObject({ state: 'interrupted', done: 0, failed: 0 });
     expect(await relay.emails()).toEqual({});
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FieldRecord, SignerRecord, TemplateRecord } from '../../src/sandbox/model.ts';
-import { infoOf, needsReader, prepareFonts, textIn, textOf } from './reader.ts';
+import { infoOf, needsReader, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { certificate, maker, signedPdf, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
@@ -32,6 +32,20 @@ function sample(field: FieldRecord): string {
   }
 }
 
+function inside(point: { x: number; y: number }, { x, y, width, height }: FieldRecord): boolean {
+  return point.x > x && point.x < x + width && point.y > y && point.y < y + height;
+}
+
+describe('document.pdf', needsReader, () => {
+  it.each(maker.templates())('has its pages, with a label at each field: $name', async (of) => {
+    const pdf = await maker.document(of);
+    expect(infoOf(pdf).get('Pages')).toBe(String(of.pageCount));
+    const text = textOf(pdf).replace(/\s+/g, ' ');
+    expect(text).toContain(of.name);
+    for (const { label } of of.fields) expect(text).toContain(label);
+  });
+});
+
 describe('signed.pdf', needsReader, () => {
   it.each(maker.templates())('has each value in its own field: $name', async (of) => {
     const signers = filled(of);
@@ -45,6 +59,53 @@ describe('signed.pdf', needsReader, () => {
       expect(found).toContain(`Signed by ${by?.name} · 2026-01-02 10:0${by?.order}:12 UTC`);
       expect(found).toContain(`ID ${by?.signatureId}`);
     }
+  });
+
+  it('marks every page as created in a sandbox and names the envelope', async () => {
+    const pages = pagesOf(await signedPdf(template('tmpl_lease'), filled(template('tmpl_lease'))), '-layout');
+    expect(pages).toHaveLength(4);
+    for (const page of pages) {
+      expect(page).toContain('SANDBOX');
+      expect(page).toContain('Not legally binding.');
+      expect(page).toContain('Envelope env_01JGKQ7Z4T8N3V5X');
+    }
+  });
+
+  it('fills in missing required fields: name, initials, day of signature', async () => {
+    const of = template('tmpl_intake');
+    const pdf = await signedPdf(of, [signer(1, { role: 'Patient', name: 'Grace Brewster Hopper' })]);
+    const inField = (id: string): string =>
+      textIn(
+        pdf,
+        of.fields.find(({ fieldId }) => fieldId === id) ?? { page: 9, x: 0, y: 0, width: 0, height: 0 },
+      );
+    expect(inField('intake_signature')).toContain('Grace Brewster Hopper');
+    expect(inField('intake_initials')).toBe('GBH');
+    expect(inField('intake_date')).toBe('2026-01-02');
+    expect(inField('intake_birth')).toBe('');
+    expect(inField('intake_address')).toBe('');
+  });
+
+  it('shows drawn signatures as lines within the box, without the typed name', async () => {
+    const of = template('tmpl_intake');
+    const zigzag = [0, 0, 250, 1000, 500, 0, 750, 1000, 1000, 0];
+    const drawings = { intake_signature: [zigzag, [500, 500]], intake_initials: [zigzag] };
+    const values = { intake_signature: '', intake_initials: '' };
+    const patient = signer(1, { role: 'Patient', values, drawings });
+    const pdf = await signedPdf(of, [patient]);
+    for (const id of ['intake_signature', 'intake_initials']) {
+      const field = of.fields.find(({ fieldId }) => fieldId === id);
+      if (!field) throw new Error('no field');
+      const curves = (await strokesIn(pdf, field.page)).filter((point) => inside(point, field));
+      expect(curves.length, id).toBe(id === 'intake_signature' ? 13 : 11);
+      expect(textIn(pdf, field).includes('Person Number 1')).toBe(id === 'intake_signature');
+    }
+    const elsewhere = (await strokesIn(pdf, 2)).filter(
+      (point) => !of.fields.some((field) => inside(point, field)),
+    );
+    expect(elsewhere).toEqual([]);
+    expect(textOf(pdf).split('Person Number 1')).toHaveLength(2);
+    expect(Buffer.compare(pdf, await signedPdf(of, [patient]))).toBe(0);
   });
 
   it.each(['Łukasz Řehoř', 'Ελένη Παπαδοπούλου', 'Дмитрий Иванов', 'Zoë Ångström'])(
@@ -70,6 +131,37 @@ describe('signed.pdf', needsReader, () => {
     const pdf = await signedPdf(of, [signer(1, { role: 'Patient', name: value, values })]);
     expect(textOf(pdf)).toContain('Patient intake form');
     expect(textOf(pdf)).not.toContain('\u202e');
+  });
+
+  it("appends a page for signers whose role's fields are used by others", async () => {
+    const of = template('tmpl_nda');
+    const signers = Array.from({ length: 20 }, (_, index) => signer(index + 1));
+    const pages = pagesOf(await signedPdf(of, signers), '-layout');
+    expect(pages.slice(of.pageCount).length).toBe(2);
+    expect(pages[2]).toContain('Additional signatures');
+    expect(pages[2]).toContain('Appended page 1 of 2');
+    const appended = pages.slice(2).join('');
+    for (const { signatureId, email, order } of signers.slice(1)) {
+      expect(appended).toContain(signatureId);
+      expect(appended).toContain(email);
+      expect(appended).toContain(`Signed by Person Number ${order} ·`);
+    }
+    expect(appended).not.toContain('signer1@example.com');
+    expect(pages[1]).toContain(signers[0]?.signatureId);
+  });
+
+  it('keeps long text inside its box', async () => {
+    const of = template('tmpl_intake');
+    const values = Object.fromEntries(
+      of.fields.map(({ fieldId, type }) => [fieldId, type === 'CHECKBOX' ? '' : 'Wide '.repeat(60)]),
+    );
+    const pdf = await signedPdf(of, [signer(1, { role: 'Patient', name: 'Wide '.repeat(60), values })]);
+    const outside = { page: 1, x: 531.5, y: 60, width: 64, height: 700 };
+    expect(textIn(pdf, outside)).toBe('');
+    for (const field of of.fields.filter(({ type }) => type === 'TEXT')) {
+      expect(textIn(pdf, { ...field, x: field.x + field.width + 1, width: 12 }), field.fieldId).toBe('');
+      expect(textIn(pdf, { ...field, y: field.y + field.height, height: 7 }), field.fieldId).toBe('');
+    }
   });
 
   it('has the same bytes for the same input', async () => {
@@ -104,5 +196,12 @@ describe('certificate.pdf', needsReader, () => {
       ],
     ])
       expect(text).toContain(fact);
+  });
+
+  it('has as many pages as 20 signers need', async () => {
+    const signers = Array.from({ length: 20 }, (_, index) => signer(index + 1));
+    const pages = pagesOf(await certificate(template('tmpl_nda'), signers), '-layout');
+    expect(pages.length).toBeGreaterThan(2);
+    for (const { signatureId } of signers) expect(pages.join('')).toContain(signatureId);
   });
 });
