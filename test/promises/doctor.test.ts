@@ -160,15 +160,19 @@ describe('esign doctor', () => {
     ]);
   });
 
-  it('accepts the moved clock of a sandbox', async () => {
+  it('accepts the moved clock of a sandbox, also of one that only variables name', async () => {
     const own = new Home();
     onTestFinished(() => own.close());
-    await own.sandbox();
+    const { baseUrl, apiKey } = await own.sandbox();
     await own.run`sandbox advance 31d`;
-    expect((await examined({}, [], own)).checks.clock).toMatchObject({
-      status: 'ok',
-      message: expect.stringContaining('31 days ahead') as unknown,
-    });
+    for (const [env, where] of [
+      [{}, own],
+      [{ ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey }, home],
+    ] as const)
+      expect((await examined(env, [], where)).checks.clock).toMatchObject({
+        status: 'ok',
+        message: expect.stringContaining('31 days ahead') as unknown,
+      });
   });
 
   it.each<[string, string, { order?: number; signers?: undefined; metadata?: undefined }, object]>([

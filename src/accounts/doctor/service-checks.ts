@@ -63,7 +63,7 @@ export async function checkService(context: DoctorContext, settings: Settings): 
       : skipped('lists', 'templates could not be read');
   return [
     ...checkAccess(probe),
-    checkClock(probe, isSandbox(settings, context.env)),
+    checkClock(probe, isSandbox(settings, context.env) || isServedBySandbox(probe)),
     checkRate(probe),
     lists,
   ];
@@ -120,6 +120,11 @@ function checkAccess({
   }
   const why = response === undefined ? NO_RESPONSE : 'the service returned an unexpected response';
   return [failed('service', error), skipped('key-accepted', why), skipped('scopes', why)];
+}
+
+/** Returns true if the response is that of a sandbox, which may be known only by its address and key. */
+function isServedBySandbox({ response }: Probe): boolean {
+  return response?.headers.server === 'esign-sandbox';
 }
 
 /**

@@ -133,6 +133,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     );
     server.on('request', (request, response) => {
       response.setHeader('Date', new Date(clock.now()).toUTCString());
+      response.setHeader('Server', 'esign-sandbox');
       void respond(request, response);
     });
     await listenOn(server, options.port, HOST);
