@@ -62,7 +62,7 @@ describe('a lost response', () => {
 describe('a request ID', () => {
   it.each([
     ['in two processes', {}],
-    ['on two machines', { ESIGN_STATE_DIR: home.path('other-machine') }],
+    ['on two machines', { ESIGN_STATE_DIR: home.pathLater('other-machine') }],
   ])('emails once at the same time %s', async (where, env) => {
     const deal = where.replaceAll(' ', '-');
     const args = create('--metadata', `case=${deal}`, '--request-id', deal, '--send', '--json');
