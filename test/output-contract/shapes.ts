@@ -469,7 +469,7 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   ...(when ? { when } : {}),
 });
 /** The lists that people export accept --fields, which keeps only the requested properties of each item. */
-const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
+const fields = () => value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
 
@@ -503,7 +503,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         }),
       ),
     ),
-    fields,
+    fields: fields(),
   },
   'bulk:resume': {
     rows: lines(row, 'the rows that this command processed'),
@@ -522,7 +522,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       '--dry-run',
     ),
   },
-  'bulk:status': { signers: value(z.array(statusLine)), fields },
+  'bulk:status': { signers: value(z.array(statusLine)), fields: fields() },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
   doctor: { report: value(doctor) },
@@ -543,7 +543,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:download': { files: lines(file) },
   'envelopes:evidence': { evidence: value(evidence) },
   'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope with its history') },
-  'envelopes:list': { list: value(z.array(envelope)), fields },
+  'envelopes:list': { list: value(z.array(envelope)), fields: fields() },
   'envelopes:remind': actionOnEach,
   'envelopes:replace': {
     replaced: value(z.object({ old: envelope, new: envelope })),
@@ -566,12 +566,12 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     checks: lines(drillCheck),
     dryRun: lines(z.object({ dryRun: z.literal(true), action: z.literal('check'), id: text }), '--dry-run'),
   },
-  'events:list': { list: value(z.array(event)), fields },
+  'events:list': { list: value(z.array(event)), fields: fields() },
   'events:replay': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
-  find: { list: value(z.array(envelope)), fields },
-  late: { list: value(z.array(lateSigner)), fields },
+  find: { list: value(z.array(envelope)), fields: fields() },
+  late: { list: value(z.array(lateSigner)), fields: fields() },
   listen: {
     lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, received])),
   },
