@@ -1,6 +1,7 @@
-import { type Client, withRetries } from '../../src/api/client.ts';
+import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest, SendRequest } from '../../src/api/http.ts';
 import { createResources } from '../../src/api/resources.ts';
+import { withRetries } from '../../src/api/retries.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';

@@ -13,7 +13,7 @@ import {
   STYLES,
 } from './drawing/pen.ts';
 import { createPdf, type PdfInfo } from './pdf/pdf.ts';
-import { type Block, BUILT_IN, PAGE, type Region } from './templates/all.ts';
+import { type Block, BUILT_IN, PAGE, type Region } from './templates/built-in-templates.ts';
 import { oneLine } from './text/untrusted.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { DocumentMaker, EnvelopeRecord, TemplateRecord } from '../model.ts';
 import type { SealKey } from './seal.ts';
-import { BUILT_IN } from './templates/all.ts';
+import { BUILT_IN } from './templates/built-in-templates.ts';
 
 /**
  * Creates the maker of an envelope's three documents. PDF code and fonts are loaded for the first document, so that a sandbox starts

@@ -6,7 +6,7 @@ import { HEADERS_NOT_FORWARDED } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
-import { adviceFor } from '../receive/refusals.ts';
+import { adviceFor } from '../receive/refusal-texts.ts';
 import type { InspectorEntry } from './board.ts';
 
 /** Returns a delivery as shown in the list, with secrets removed. */

@@ -1,4 +1,4 @@
-import { reasonOf } from './refusals.ts';
+import { reasonOf } from './refusal-texts.ts';
 import { checkSignature } from './signature.ts';
 
 /** The maximum number of secrets to try. Without an envelope ID, many are possible. */

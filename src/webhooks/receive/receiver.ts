@@ -14,7 +14,7 @@ import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
-import { reasonOf } from './refusals.ts';
+import { reasonOf } from './refusal-texts.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {

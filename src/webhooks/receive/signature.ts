@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type RefusalKind, reasonOf } from './refusals.ts';
+import { type RefusalKind, reasonOf } from './refusal-texts.ts';
 
 export type SignatureCheck = { ok: true } | { ok: false; failure: RefusalKind; reason: string };
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseJson } from '../../../src/kernel/json.ts';
 import { explainMismatch } from '../../../src/webhooks/receive/explain-mismatch.ts';
 import { readPayload } from '../../../src/webhooks/receive/payload.ts';
-import { adviceFor, reasonOf } from '../../../src/webhooks/receive/refusals.ts';
+import { adviceFor, reasonOf } from '../../../src/webhooks/receive/refusal-texts.ts';
 import { checkSignature, sign } from '../../../src/webhooks/receive/signature.ts';
 import { nested } from '../../support/webhooks.ts';
 

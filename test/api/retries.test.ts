@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RetryOptions, withRetries } from '../../src/api/client.ts';
 import type { HttpRequest, SendRequest } from '../../src/api/http.ts';
+import { type RetryOptions, withRetries } from '../../src/api/retries.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { fakeClock } from '../support/clock.ts';
 
