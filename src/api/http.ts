@@ -2,13 +2,13 @@ import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
 import { exactJsonText } from '../kernel/text/exact-json.ts';
-import { type Connections, createConnections } from './dispatcher.ts';
-import { networkError } from './network-error.ts';
+import { type Connections, createConnections } from './connection/dispatcher.ts';
+import { networkError } from './connection/network-error.ts';
+import type { HttpAgent } from './connection/undici.ts';
 import { type RateLimit, readRateLimit } from './rate-headers.ts';
 import type { RateWindow } from './rate-window.ts';
 import { type HttpResponse, interpret, type RawResponse, readText } from './response.ts';
 import type { ServiceClock } from './service-clock.ts';
-import type { HttpAgent } from './undici.ts';
 import type { WriteIdentity } from './write-identity.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

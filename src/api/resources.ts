@@ -148,7 +148,10 @@ export function createResources(
     },
     get: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
-    /** Returns an envelope to complete an item of a list, or to follow it. What is nested too deeply is null, so that one envelope doesn't hide the others. */
+    /**
+     * Returns an envelope to complete an item of a list, or to follow it. What is nested too deeply is null, so that one envelope doesn't
+     * hide the others.
+     */
     getListed: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal, cutsDeep: true }).catch(throwFor('envelope', id)),
     create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: WriteIdentity) =>

@@ -167,7 +167,7 @@ export function createClient(options: EsignOptions): Esign {
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
-    userAgent: options.userAgent ?? userAgentOf(undefined),
+    userAgent: options.userAgent ?? userAgentOf(),
     clock: systemClock,
   });
   return { templates: templatesOf(client), envelopes: envelopesOf(client, memory) };

@@ -56,13 +56,9 @@ export function readMembers(line: Buffer, end: number): unknown {
   return tryParseJson(`${line.toString('utf8', 0, end)}}`);
 }
 
-/**
- * Parses the value of a line's last member before the checksum. The value begins at `start`. Returns undefined if it is not JSON.
- * `isRounded`: numbers may lose digits, which is faster.
- */
-export function readMember(line: Buffer, start: number, isRounded = false): unknown {
-  const text = line.toString('utf8', start, line.length - TAIL_LENGTH);
-  return isRounded ? tryParseJson(text) : tryParseExactJson(text);
+/** Parses the value of a line's last member before the checksum. The value begins at `start`. Returns undefined if it is not JSON. */
+export function readMember(line: Buffer, start: number): unknown {
+  return tryParseExactJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
 }
 
 function tailOf(checksum: number): string {

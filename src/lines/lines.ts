@@ -6,14 +6,14 @@ export interface JournalLine {
   end: number;
 }
 
-/** The number of bytes per read. */
+/** The number of bytes per read, unless the caller says otherwise. */
 const ROOM = 1024 * 1024;
 const BREAK = 10;
 
 /** Yields the complete lines of a file from an offset. A last line without its line break is skipped. A missing file has no lines. */
 export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLine, void, undefined> {
   let end = from;
-  for await (const block of blocksOf(path, from)) {
+  for await (const block of blocksOf(path, { from })) {
     const lines: JournalLine[] = [];
     end = cut(Buffer.from(block), end, (line) => lines.push(line));
     yield* lines;
@@ -23,7 +23,7 @@ export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLi
 /** Calls `take` with the same lines, which is faster for large files. The bytes of a line are only valid until `take` returns. */
 export async function eachLine(path: string, from: number, take: (line: JournalLine) => void): Promise<void> {
   let end = from;
-  for await (const block of blocksOf(path, from)) end = cut(block, end, take);
+  for await (const block of blocksOf(path, { from })) end = cut(block, end, take);
 }
 
 /** Calls `take` with each line of a block and returns the offset at which the last one ends. */
@@ -36,16 +36,31 @@ function cut(block: Buffer, from: number, take: (line: JournalLine) => void): nu
   return from + start;
 }
 
-/** Yields blocks of complete lines. A block is only valid until the next one. */
-async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, void, undefined> {
+interface BlockOptions {
+  /** The offset at which the first line begins. */
+  from?: number;
+  /** The number of bytes per read. */
+  roomBytes?: number;
+  /** Also yields what follows the last line break. */
+  withRest?: boolean;
+}
+
+/** Yields blocks of complete lines. A block is only valid until the next one. A missing file has none. */
+export async function* blocksOf(
+  path: string,
+  { from = 0, roomBytes = ROOM, withRest = false }: BlockOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
   const file = await openRegularFile(path);
   if (file === undefined) return;
   try {
-    let room = Buffer.allocUnsafe(ROOM);
+    let room = Buffer.allocUnsafe(roomBytes);
     let kept = 0;
     for (let position = from; ; ) {
       const { bytesRead } = await file.read(room, kept, room.length - kept, position);
-      if (bytesRead === 0) return;
+      if (bytesRead === 0) {
+        if (withRest && kept > 0) yield room.subarray(0, kept);
+        return;
+      }
       position += bytesRead;
       const filled = kept + bytesRead;
       const end = room.subarray(0, filled).lastIndexOf(BREAK) + 1;

@@ -4,7 +4,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
-import { ifExists, openRegularFile, roomForLine } from '../kernel/files/regular-file.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
+import { blocksOf } from '../lines/lines.ts';
 import { KEY_DIGITS } from './keys.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
 import { type LogRecord, readRecord } from './records.ts';
@@ -123,32 +124,6 @@ function hashesOf(record: LogRecord): (string | undefined)[] {
   return record.type === 'intent' ? [record.key, record.body, record.content] : [record.key];
 }
 
-/** Calls `take` with blocks of whole lines, which are only valid until it returns. */
-async function eachBlock(path: string, take: (block: Buffer) => void): Promise<void> {
-  const file = await openRegularFile(path);
-  if (file === undefined) return;
-  try {
-    let room = Buffer.allocUnsafe(BLOCK);
-    let kept = 0;
-    for (;;) {
-      const { bytesRead } = await file.read(room, kept, room.length - kept);
-      const filled = kept + bytesRead;
-      if (bytesRead === 0) {
-        if (filled > 0) take(room.subarray(0, filled));
-        return;
-      }
-      const end = room.subarray(0, filled).lastIndexOf(BREAK);
-      if (end > 0) take(room.subarray(0, end));
-      const from = Math.max(0, end);
-      room.copyWithin(0, from, filled);
-      kept = filled - from;
-      if (kept === room.length) room = roomForLine(room);
-    }
-  } finally {
-    await file.close();
-  }
-}
-
 /** A record with the name of its file. */
 interface FoundRecord {
   record: LogRecord;
@@ -162,13 +137,13 @@ export async function readRecords(
 ): Promise<FoundRecord[]> {
   const found: FoundRecord[] = [];
   try {
+    // A kill or a full disk may have cut off the last record, and another process begins with a line break.
     for (const file of await logFiles(folder))
-      await eachBlock(join(folder, file), (block) => {
+      for await (const block of blocksOf(join(folder, file), { roomBytes: BLOCK, withRest: true }))
         for (const line of linesOf(block)) {
           const record = readRecord(line.toString('utf8'));
           if (record !== undefined) found.push({ record, file });
         }
-      });
   } catch (error) {
     throw unreadableLogError(folder, error);
   }

@@ -24,6 +24,8 @@ export interface RecorderOptions {
   timeoutMs: number;
   /** Called when a write was sent but its entry could not be completed. */
   onIncomplete: (error: Error) => void;
+  /** Removes secrets from what a user wrote. */
+  redact?: (text: string) => string;
 }
 
 /** The facts about a write before it is sent. */
@@ -163,6 +165,12 @@ export class LogRecorder {
     else await this.#lost(intent, write, code);
   }
 
+  /** Returns a reason without secrets and email addresses, which the log doesn't contain. */
+  #storedReason(reason: string): string {
+    const { redact = String } = this.#options;
+    return redact(reason).replaceAll(ADDRESS, '[address]').slice(0, MAX_REASON_LENGTH);
+  }
+
   #intent(
     id: string,
     { action, effect, envelopeIds, requestId, signerId, reason, once }: WriteFacts,
@@ -183,7 +191,7 @@ export class LogRecorder {
       envelopeIds: knownIds(envelopeIds),
       // A request ID that may contain an email address is not stored; its key still finds it.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
-      ...(reason ? { reason: storedReason(reason) } : {}),
+      ...(reason ? { reason: this.#storedReason(reason) } : {}),
       ...this.#options.facts,
       account: this.#options.account,
     };
@@ -238,11 +246,6 @@ function countsFor({ since }: WriteIdentity, now: number): (write: LoggedWrite) 
 /** Returns a new ID for an entry. */
 function newWriteId(): string {
   return `log_${randomBytes(6).toString('hex')}`;
-}
-
-/** Returns a reason without email addresses, which the log doesn't contain. */
-function storedReason(reason: string): string {
-  return reason.replaceAll(ADDRESS, '[address]').slice(0, MAX_REASON_LENGTH);
 }
 
 function knownIds(ids: readonly string[]): string[] {

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../api/response.ts';
 import { matchesSchema, namedResponseSchema } from '../api/schemas.ts';
 import { type OpenGate, openGate } from '../api/write-gate.ts';
 import { LogRecorder, type RecorderOptions } from './recorder.ts';
-import { readWrite } from './write-request.ts';
+import { readWrite, writeFactsOf } from './write-request.ts';
 
 /** Creates a gate without guards that records each write, for programs. */
 export function recordingGate(options: Omit<RecorderOptions, 'account'>): OpenGate {
@@ -11,17 +11,7 @@ export function recordingGate(options: Omit<RecorderOptions, 'account'>): OpenGa
     return {
       ...openGate(send, account),
       pass: (request) => {
-        const { action, effect, envelopeId, requestId, signer, reason } = readWrite(request);
-        const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-        const facts = {
-          action,
-          effect,
-          envelopeIds,
-          requestId,
-          signerId: signer,
-          reason,
-          once: request.once,
-        };
+        const facts = writeFactsOf(readWrite(request), request);
         return recorder.record(facts, (hooks) => send({ ...request, ...hooks }), envelopeIn);
       },
       resolve: (key, envelopeId) => recorder.resolve(key, envelopeId),

@@ -3,6 +3,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import type { WriteFacts } from './recorder.ts';
 import type { LoggedAction } from './records.ts';
 
 /** The effect of a request, as shown by the request itself. */
@@ -62,6 +63,15 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
   const textAt = (key: string) => (isRecord(sent) && typeof sent[key] === 'string' ? sent[key] : undefined);
   const [signer, reason] = [textAt('signerId'), textAt('reason')];
   return { ...other, action, effect: 'mails', envelopeId, signer, reason };
+}
+
+/** Returns what the log keeps of a request that was read with `readWrite`. */
+export function writeFactsOf(
+  { action, effect, envelopeId, requestId, signer, reason }: Write,
+  { once }: HttpRequest,
+): WriteFacts {
+  const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
+  return { action, effect, envelopeIds, requestId, signerId: signer, reason, once };
 }
 
 /** Returns true if every service reads the body of an action in the same way: no other fields, values of other types, or repeated names. */

@@ -7,7 +7,10 @@ import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
-beforeAll(() => home.sandbox());
+let apiKey: string;
+beforeAll(async () => {
+  ({ apiKey } = await home.sandbox());
+});
 afterAll(() => home.close());
 
 async function entries(...words: string[]): Promise<Record<string, unknown>[]> {
@@ -33,18 +36,22 @@ describe('the log of writes', () => {
     const id = await created('--subject', 'canary-subject', '--message', 'canary-message');
     await home.json`envelopes send ${id}`;
     await home.run`api POST /esign/envelopes/${id}/send`;
-    await home.run(['envelopes', 'cancel', id, '--reason', 'Wrong salary of ada@canary.example', '--yes']);
+    const reason = `Wrong salary of ada@canary.example, ${apiKey}`;
+    await home.run(['envelopes', 'cancel', id, '--reason', reason, '--yes']);
     const facts = { profile: 'sandbox', envelopeIds: [id], outcome: 'done', error: null };
     expect(await entries('--envelope', id)).toMatchObject([
       { ...facts, command: 'envelopes create', effect: 'writes' },
       { ...facts, command: 'envelopes send', effect: 'mails' },
       { ...facts, command: 'api', effect: 'mails', outcome: 'refused', error: 'INVALID_STATE' },
-      { ...facts, command: 'envelopes cancel', effect: 'mails', reason: 'Wrong salary of [address]' },
+      {
+        ...facts,
+        command: 'envelopes cancel',
+        effect: 'mails',
+        reason: 'Wrong salary of [address], [redacted]',
+      },
     ]);
     const { stdout } = await home.run`envelopes get ${id} --history`;
-    expect(stdout).toMatch(
-      /UTC {2}.* ago +canceled: Wrong salary of \[address\]|just now +canceled: Wrong salary of \[address\]/,
-    );
+    expect(stdout).toMatch(/UTC {2}.*(ago|just now) +canceled: Wrong salary of \[address\], \[redacted\]/);
     expect(await entries('--since', '2020-01-01')).toEqual(await entries());
     expect(await entries('--since', '2090-01-01')).toEqual([]);
     const folder = home.path('state', 'log');

@@ -137,19 +137,13 @@ export class EnvelopeIndex {
     }
   }
 
-  /**
-   * Yields envelopes of the index. With `cached`, those that another process has just moved are left out. `isForFigures`: only the
-   * numbers in metadata are certain to keep their digits.
-   */
-  async *stored(
-    entries: Iterable<IndexedEnvelope>,
-    { cached = false, isForFigures = false } = {},
-  ): AsyncGenerator<Envelope, void> {
+  /** Yields envelopes of the index. With `cached`, those that another process has just moved are left out. */
+  async *stored(entries: Iterable<IndexedEnvelope>, { cached = false } = {}): AsyncGenerator<Envelope, void> {
     let file: StoredEnvelopes | undefined;
     try {
       for (const one of entries) {
         file ??= new StoredEnvelopes(this.#path);
-        const envelope = file.get(one, isForFigures) ?? (cached ? undefined : await this.#current(one.id));
+        const envelope = file.get(one) ?? (cached ? undefined : await this.#current(one.id));
         if (envelope !== undefined) yield envelope;
       }
     } finally {

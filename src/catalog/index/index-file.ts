@@ -6,14 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Envelope } from '../../api/schemas.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
-
 import { openRegularFile } from '../../kernel/files/regular-file.ts';
-
 import { hasChecksum, writeLine } from '../../lines/line.ts';
-
 import { eachLine } from '../../lines/lines.ts';
 import type { Selection } from '../selection.ts';
-import { envelopeForFigures, envelopeIn } from './entry.ts';
+import { envelopeIn } from './entry.ts';
 import { HEADER, indexFolder, indexPrefix } from './index-writer.ts';
 import { type IndexedEnvelope, Snapshot } from './snapshot.ts';
 
@@ -117,10 +114,10 @@ export class StoredEnvelopes {
   }
 
   /** Returns the envelope; undefined if the file was rewritten since its position was read, and its line checked. */
-  get(one: IndexedEnvelope, isForFigures = false): Envelope | undefined {
+  get(one: IndexedEnvelope): Envelope | undefined {
     const line = this.#lineOf(one).subarray(0, -1);
     if (!hasChecksum(line, one.checksum)) return undefined;
-    const envelope = isForFigures ? envelopeForFigures(line) : envelopeIn(line);
+    const envelope = envelopeIn(line);
     return envelope?.id === one.id ? envelope : undefined;
   }
 

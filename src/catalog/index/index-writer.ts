@@ -4,11 +4,8 @@ import type { Envelope } from '../../api/schemas.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
-
 import { openRegular } from '../../kernel/files/regular-file.ts';
-
 import { checksummedLine, writeLine } from '../../lines/line.ts';
-
 import { entryOf, type IndexEvent } from './entry.ts';
 
 /** The account of an index. What one key can see is never shown to another. */

@@ -114,5 +114,5 @@ export async function accountInIndex(
   const { members, known } = index.snapshot;
   const matches = selectionFilter(selection, account.client.serviceClock.now());
   const isSelected = (one: Envelope) => (members?.has(one.id) ?? true) && matches(one);
-  return { envelopes: index.stored(known.values(), { isForFigures: true }), isSelected };
+  return { envelopes: index.stored(known.values()), isSelected };
 }

@@ -4,7 +4,8 @@ import { safeBlock } from '../../output/text.ts';
 const BODY_LIMIT = 2_000;
 
 /** A request to the service or the bucket. */
-export type TracedRequest = Omit<TraceEntry, 'method'> & { method: string };
+export type TracedRequest = Pick<TraceEntry, 'url' | 'status' | 'ms' | 'error'> &
+  Partial<Pick<TraceEntry, 'rate' | 'requestBody' | 'responseBody'>> & { method: string };
 
 /** Formats a request and its response for --debug. Secrets are removed before text is shortened, which could cut a secret in half. */
 export function traceText(entry: TracedRequest, redact: (text: string) => string): string {

@@ -68,6 +68,7 @@ export async function createGate(
     clock: session.clock,
     serviceNow: () => session.now(),
     signal,
+    redact: (text) => terminal.redactor.redact(text),
     onIncomplete: (error) =>
       terminal.notice(`The request succeeded, but its log entry is incomplete. ${sentenceOf(error)}`),
   });

@@ -5,12 +5,5 @@ import type { Bucket } from '../bucket/bucket.ts';
 export async function openBucketOf(session: Session): Promise<Bucket> {
   const { storage, timeoutMs } = await session.settings();
   const { openBucket } = await import('../bucket/bucket.ts');
-  const { trace } = session;
-  return openBucket(storage, {
-    timeoutMs: timeoutMs.value,
-    trace:
-      trace &&
-      ((exchange) =>
-        trace({ ...exchange, rate: undefined, requestBody: undefined, responseBody: undefined })),
-  });
+  return openBucket(storage, { timeoutMs: timeoutMs.value, trace: session.trace });
 }

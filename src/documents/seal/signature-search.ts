@@ -3,7 +3,7 @@ export const BYTE_RANGE = '/ByteRange';
 
 /** Looks for signatures in a file while it is written, so that a file without one need not be read again. */
 export class SignatureSearch {
-  /** Whether the bytes so far contain what begins a signature. */
+  /** Whether the bytes that were added contain the beginning of a signature. */
   found = false;
   /** The last bytes, because the word may begin in one chunk and end in the next. */
   #end = Buffer.alloc(0);

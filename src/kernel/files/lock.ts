@@ -74,8 +74,8 @@ export async function isLocked(file: string): Promise<boolean> {
 }
 
 /**
- * Creates the lock, with its owner from the start. Returns false if it exists. There is no other file while it waits, because a process
- * that is killed would leave it behind.
+ * Creates the lock, with its owner from the start. Returns false if it exists. While it waits, it has no other file, because a
+ * process that is killed would leave it behind.
  */
 async function createLock(path: string): Promise<boolean> {
   if ((await readOwner(path)) !== undefined) return false;

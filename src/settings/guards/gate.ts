@@ -14,7 +14,7 @@ import { GuardError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { LogRecorder, type RecorderOptions, type WriteFacts } from '../../log/recorder.ts';
 import { envelopeIn } from '../../log/recording-gate.ts';
-import { readWrite, type Write } from '../../log/write-request.ts';
+import { readWrite, type Write, writeFactsOf } from '../../log/write-request.ts';
 import { type Emails, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
 import { type Guards, requireWritable } from './guards.ts';
 
@@ -111,9 +111,8 @@ class GuardedGate {
   async pass(request: HttpRequest, { send, recorder }: Sender): Promise<HttpResponse> {
     const beginRun = this.#beginRun;
     const write = readWrite(request);
-    const { action, effect, envelopeId, requestId, reason, signer: signerId } = write;
-    const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-    const facts = { action, effect, envelopeIds, requestId, signerId, reason, once: request.once };
+    const { action, envelopeId } = write;
+    const facts = writeFactsOf(write, request);
     await this.#recordingRefusal(facts, recorder, () => this.#allow(write, send));
     await beginRun?.();
     // The rows of a run are in its journal. Those that may happen only once are in the log as well.

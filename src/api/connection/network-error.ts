@@ -1,15 +1,15 @@
-import { counted } from '../kernel/duration.ts';
-import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
-import { type HttpProxy, proxyLabel } from '../kernel/network/proxy.ts';
-import { unknownIssuerHint } from '../kernel/network/trust.ts';
+import { counted } from '../../kernel/duration.ts';
+import { codeOf, messageOf, NetworkError } from '../../kernel/errors.ts';
+import { type HttpProxy, proxyLabel } from '../../kernel/network/proxy.ts';
+import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import {
   CERTIFICATE,
   isOfConnecting,
   NEVER_SENT,
   REFUSED,
   UNKNOWN_ISSUER,
-} from '../kernel/network/unreachable.ts';
-import { isLoopback } from './base-url.ts';
+} from '../../kernel/network/unreachable.ts';
+import { isLoopback } from '../base-url.ts';
 
 const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
   Object.entries({

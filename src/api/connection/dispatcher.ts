@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
-import { lookupHost } from '../kernel/network/localhost.ts';
-import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy.ts';
-import { connectTrusting, type TlsTrust } from '../kernel/network/trust.ts';
+import { lookupHost } from '../../kernel/network/localhost.ts';
+import { authorization, type HttpProxy, proxyFor } from '../../kernel/network/proxy.ts';
+import { connectTrusting, type TlsTrust } from '../../kernel/network/trust.ts';
 import { createAgent, createConnector, type HttpAgent } from './undici.ts';
 
 /** The connections of one run, and the proxy they use. */
@@ -67,7 +67,7 @@ function throughHttpProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterce
 function tunnelConnector(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };
-    import('../kernel/network/tunnel.ts')
+    import('../../kernel/network/tunnel.ts')
       .then(({ connectThrough }) => connectThrough(proxy, target))
       .then((socket) => callback(null, socket), rejectWith(callback));
   };

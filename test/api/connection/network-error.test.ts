@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkError } from '../../src/api/network-error.ts';
+import { networkError } from '../../../src/api/connection/network-error.ts';
 
 const facts = { url: 'https://api.example.com/api/v1/esign?x=1', timeoutMs: 30_000, timedOut: false };
 const proxy = { url: new URL('http://proxy.test:3128'), port: 3128, variable: 'HTTPS_PROXY' };
