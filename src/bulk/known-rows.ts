@@ -1,4 +1,4 @@
-import { hasEnded } from '../kernel/vocabulary.ts';
+import { hasEnded } from '../kernel/statuses.ts';
 import type { FoundEnvelope } from '../once/look.ts';
 import { endedError, idUsedError } from '../once/refusals.ts';
 import type { WordingField } from '../once/wording.ts';

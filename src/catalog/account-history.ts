@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { hasSigned, isInFlight } from '../kernel/statuses.ts';
 import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
 import { isTypo } from '../kernel/text/nearest.ts';
 import { foldText } from '../kernel/text/words.ts';
-import { hasSigned, isInFlight } from '../kernel/vocabulary.ts';
 
 /*
  * What an account already knows about the people who are about to be asked to sign. These are only hints: nothing is refused because

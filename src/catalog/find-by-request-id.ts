@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isVoid } from '../kernel/statuses.ts';
 import { MAX_LIST_LAG_MS, type MarkedEnvelopesOptions, markedEnvelopes } from './envelope-list.ts';
 import { requestIdOf } from './markers.ts';
 

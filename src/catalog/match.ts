@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
+import { isInFlight, showsSigners } from '../kernel/statuses.ts';
 import { foldText } from '../kernel/text/words.ts';
-import { isInFlight, showsSigners } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata

@@ -1,9 +1,9 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { isInFlight, listsSigners } from '../kernel/statuses.ts';
 import { valueText } from '../kernel/text/exact-json.ts';
 import { foldText, hasWord, hasWords } from '../kernel/text/words.ts';
-import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 import { matchedNameOrAddress, textsOf } from './match.ts';
 import type { SelectedRun } from './run-members.ts';
 

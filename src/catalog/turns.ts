@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { isWeekend, timeOf, timeOnWeekday } from '../kernel/clock.ts';
-import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/vocabulary.ts';
+import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/statuses.ts';
 
 /** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
 export type Turn = { signer: Signer; beganAt: number } & (

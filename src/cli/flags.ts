@@ -5,8 +5,9 @@ import { type Moment, writtenTime } from '../kernel/clock.ts';
 import { durationText, parseDuration } from '../kernel/duration.ts';
 import { durationHint, readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/statuses.ts';
 import { nearest } from '../kernel/text/nearest.ts';
-import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, type DocumentKind } from '../kernel/vocabulary.ts';
 import { LIST_LIMIT } from './input/list-limit.ts';
 
 interface MoreFlagFacts {

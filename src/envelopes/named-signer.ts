@@ -1,9 +1,9 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { isPending } from '../kernel/statuses.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { wordsForHint } from '../kernel/text/shell-words.ts';
-import { isPending } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the signers with this address or ID.

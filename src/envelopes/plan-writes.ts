@@ -12,9 +12,9 @@ import {
   UsageError,
 } from '../kernel/errors.ts';
 import { ifFound } from '../kernel/request-failures.ts';
+import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../kernel/statuses.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './completeness.ts';

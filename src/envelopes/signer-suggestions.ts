@@ -3,7 +3,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { recentItems } from '../catalog/envelope-list.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isVoid } from '../kernel/statuses.ts';
 import type { SignerInput } from '../once/create-body.ts';
 
 /* Suggestions for a new envelope, from the latest ones. */

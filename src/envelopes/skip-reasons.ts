@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
 import { replacedBy, requestIdOf } from '../catalog/markers.ts';
-import { isInFlight, isVoid } from '../kernel/vocabulary.ts';
+import { isInFlight, isVoid } from '../kernel/statuses.ts';
 import { byPrecedence } from '../once/precedence.ts';
 import { findSigners } from './named-signer.ts';
 

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { EsignError } from '../kernel/errors.ts';
 import { isNotFound, isRefusedByState } from '../kernel/request-failures.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isVoid } from '../kernel/statuses.ts';
 import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
 import type { RequestHost } from './request-host.ts';
 import { actWithOutcome, cancelEnvelope } from './write-outcome.ts';

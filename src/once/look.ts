@@ -5,9 +5,9 @@ import { completeItem, markedEnvelopes, readIfExists } from '../catalog/envelope
 import { contentIn, replacedBy, runOf } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
+import { hasEnded, isVoid, listsSigners } from '../kernel/statuses.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { nameOf } from '../kernel/text/person.ts';
-import { hasEnded, isVoid, listsSigners } from '../kernel/vocabulary.ts';
 import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
 import { isForRequest } from './request-identity.ts';
 import type { WantedRequest, WantedRequests } from './wanted-requests.ts';

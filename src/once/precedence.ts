@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isVoid } from '../kernel/statuses.ts';
 
 /** The facts about an envelope by which it is chosen. A run keeps them of thousands. */
 export type EnvelopeFacts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;

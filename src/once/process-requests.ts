@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
+import { hasEnded, isVoid } from '../kernel/statuses.ts';
 import { forEachOf } from '../kernel/streams.ts';
-import { hasEnded, isVoid } from '../kernel/vocabulary.ts';
 import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './carry-out.ts';
 import type { FoundEnvelope } from './look.ts';
 import { canceledByHand, endedError, idUsedError, usedForOtherError } from './refusals.ts';

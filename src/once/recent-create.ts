@@ -3,7 +3,7 @@ import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
 import { HOUR_MS } from '../kernel/duration.ts';
-import { hasEnded } from '../kernel/vocabulary.ts';
+import { hasEnded } from '../kernel/statuses.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { contentIdOf } from './request-identity.ts';
 

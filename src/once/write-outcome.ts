@@ -3,8 +3,8 @@ import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
+import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 type WriteOutcome =

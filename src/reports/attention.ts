@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';
 import { nameOf } from '../kernel/text/person.ts';
-import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import type { LateTurn } from './late-turns.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, MAX_NAMED, SOON_MS } from './report-limits.ts';
 

@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { hasOpened } from '../kernel/vocabulary.ts';
+import { hasOpened } from '../kernel/statuses.ts';
 import { scanEvents } from '../webhooks/journal/event-journal.ts';
 import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';

@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isVoid } from '../kernel/vocabulary.ts';
+import { isVoid } from '../kernel/statuses.ts';
 import { type Attention, AttentionList } from './attention.ts';
 import { type GroupBy, type GroupKey, groupOf, weekName, weekNumberOf } from './groups.ts';
 import { LateTurns } from './late-turns.ts';

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Turn } from '../catalog/turns.ts';
 import { percentile } from '../kernel/percentile.ts';
-import { hasDeclined } from '../kernel/vocabulary.ts';
+import { hasDeclined } from '../kernel/statuses.ts';
 import { monthOf } from './groups.ts';
 import { durationOf } from './turn-history.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Template } from '../api/schemas.ts';
 import { isList, isRecord } from '../kernel/json.ts';
-import { listsSigners } from '../kernel/vocabulary.ts';
+import { listsSigners } from '../kernel/statuses.ts';
 
 /** The roles of a template, and whether they were inferred. */
 export interface Roles {

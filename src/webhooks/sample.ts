@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ownValue } from '../kernel/json.ts';
-import type { EnvelopeStatus, EventName } from '../kernel/vocabulary.ts';
+import type { EnvelopeStatus } from '../kernel/statuses.ts';
+import type { EventName } from '../kernel/vocabulary.ts';
 
 const STATUS: Readonly<Record<EventName, EnvelopeStatus>> = {
   'envelope.sent': 'SENT',

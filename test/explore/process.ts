@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Client, createClient } from '../../src/api/client.ts';
-import { ServiceClock } from '../../src/api/service-clock.ts';
 import { createAgent } from '../../src/api/connection/undici.ts';
+import { ServiceClock } from '../../src/api/service-clock.ts';
 import { abortReason, type Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
 import { recordingGate } from '../../src/log/recording-gate.ts';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { ENVELOPE_STATUSES, SIGNING_ORDERS } from '../../src/kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES } from '../../src/kernel/statuses.ts';
+import { SIGNING_ORDERS } from '../../src/kernel/vocabulary.ts';
 import type { DocumentMaker, FieldRecord, ObjectWriter, TemplateRecord } from '../../src/sandbox/model.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/sandbox/service/server.ts';
 

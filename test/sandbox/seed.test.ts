@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { ENVELOPE_STATUSES } from '../../src/kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES } from '../../src/kernel/statuses.ts';
 import type { SandboxSeed } from '../../src/sandbox/embed-options.ts';
 import { readSeed, readSeedText } from '../../src/sandbox/service/seed/seed-file.ts';
 import { DAY, errorIn, listIn, literal, mailsOf, type Rig, startRig, tempFolder } from './rig.ts';

@@ -10,7 +10,7 @@ import { replacedBy } from '../../src/catalog/markers.ts';
 import { executeReplacement, type ReplaceResult } from '../../src/envelopes/replace/execute-replacement.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan-replacement.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
-import { isVoid } from '../../src/kernel/vocabulary.ts';
+import { isVoid } from '../../src/kernel/statuses.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { newRequestId } from '../../src/once/create-body.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';

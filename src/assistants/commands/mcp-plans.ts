@@ -8,14 +8,10 @@ import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm
 import { withWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
+import { whatIsReplaced, writesOf } from '../../envelopes/commands/replace/confirm-replace.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
 import { notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
-import {
-  checkedPlan,
-  replaceEnvelope,
-  whatIsReplaced,
-  writesOf,
-} from '../../envelopes/commands/replace/run-replacements.ts';
+import { checkedPlan, replaceEnvelope } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../catalog/markers.ts';
+import { hasSigned, isInFlight, isVoid } from '../../kernel/statuses.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
-import { hasSigned, isInFlight, isVoid } from '../../kernel/vocabulary.ts';
 
 /** Whether a person has signed, considering all envelopes. */
 export const ROSTER_STATES = ['signed', 'waiting', 'declined', 'expired', 'cancelled', 'never'] as const;

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { signersByOrder, turnsOf } from '../../catalog/turns.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
-import { hasDeclined, hasSigned } from '../../kernel/vocabulary.ts';
+import { hasDeclined, hasSigned } from '../../kernel/statuses.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
 export const SIGNER_STATES = [

@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
-import { isFinal } from '../../kernel/vocabulary.ts';
+import { isFinal } from '../../kernel/statuses.ts';
 import { readMember, readMembers } from '../../lines/line.ts';
 import { isWholeItem, textsOf } from '../match.ts';
 

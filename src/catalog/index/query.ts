@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { isTerminal } from '../../kernel/vocabulary.ts';
+import { isTerminal } from '../../kernel/statuses.ts';
 import { type Selection, selectionFilter } from '../selection.ts';
 import { EnvelopeIndex, type UpdateOptions } from './envelope-index.ts';
 import type { IndexWriter } from './index-writer.ts';

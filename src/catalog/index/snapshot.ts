@@ -1,6 +1,7 @@
 import { timeOf } from '../../kernel/clock.ts';
+import { followingStatuses, isInFlight } from '../../kernel/statuses.ts';
 import { foldText } from '../../kernel/text/words.ts';
-import { followingStatuses, isInFlight, REPLACES_KEY } from '../../kernel/vocabulary.ts';
+import { REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { checksumOf } from '../../lines/line.ts';
 import { RunMembers } from '../run-members.ts';
 import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';

@@ -4,11 +4,10 @@ import {
   canBeCanceled,
   canBeReminded,
   canBeSent,
-  DOCUMENT_KINDS,
   ENVELOPE_STATUSES,
-  EVENTS,
   isInFlight,
-} from '../../kernel/vocabulary.ts';
+} from '../../kernel/statuses.ts';
+import { DOCUMENT_KINDS, EVENTS } from '../../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './command-tree.ts';
 import { type CompletionLine, flagNamed, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';

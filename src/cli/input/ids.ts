@@ -3,8 +3,8 @@ import { isatty } from 'node:tty';
 import { UsageError } from '../../kernel/errors.ts';
 import { readInput, takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
+import { ENVELOPE_STATUSES } from '../../kernel/statuses.ts';
 import { toUtf8 } from '../../kernel/text/utf8.ts';
-import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
 /** Signers by ID or address, by envelope ID. */

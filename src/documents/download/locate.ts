@@ -2,8 +2,9 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import type { Clock, TimeLimit } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
+import { isTerminal } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
+import type { DocumentKind } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import {
   type NameTemplate,

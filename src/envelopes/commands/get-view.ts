@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { findStateDir } from '../../kernel/files/paths.ts';
-import { isInFlight } from '../../kernel/vocabulary.ts';
+import { isInFlight } from '../../kernel/statuses.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import { ReminderTimes, type SentReminder } from '../reminder-times.ts';

@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
+import { hasDeclined, hasSigned, isTerminal } from '../../kernel/statuses.ts';
 import { nameOf } from '../../kernel/text/person.ts';
-import { hasDeclined, hasSigned, isTerminal } from '../../kernel/vocabulary.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { statusColor } from '../../output/status.ts';
 import type { TableColumn } from '../../output/table.ts';

@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
-import { listsSigners } from '../../kernel/vocabulary.ts';
+import { listsSigners } from '../../kernel/statuses.ts';
 import { writeList } from '../../output/print-list.ts';
 import { select } from '../../selection/select-envelopes.ts';
 import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';

@@ -9,7 +9,7 @@ import {
   textFlag,
   yesFlag,
 } from '../../cli/flags.ts';
-import { IN_FLIGHT } from '../../kernel/vocabulary.ts';
+import { IN_FLIGHT } from '../../kernel/statuses.ts';
 import { allFlag, idsOrRun, runFlag } from '../../selection/selection-flags.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';

@@ -4,7 +4,7 @@ import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { RequestIdUsedError } from '../../kernel/errors.ts';
 import { isRefusedByState } from '../../kernel/request-failures.ts';
-import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import { isTerminal, isVoid } from '../../kernel/statuses.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { cancelDraft } from '../../once/carry-out.ts';
 import { createBody } from '../../once/create-body.ts';

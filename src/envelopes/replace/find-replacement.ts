@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { isVoid } from '../../kernel/vocabulary.ts';
+import { isVoid } from '../../kernel/statuses.ts';
 import { createKey } from '../../log/keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { byPrecedence } from '../../once/precedence.ts';

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { ownValue } from '../../kernel/json.ts';
-import { isPending, isTerminal, showsSigners } from '../../kernel/vocabulary.ts';
+import { isPending, isTerminal, showsSigners } from '../../kernel/statuses.ts';
 
 /** A status change of an envelope. The first one has `from: null`. */
 export interface StatusChange {

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, IN_FLIGHT, showsSigners } from '../../kernel/statuses.ts';
+import { LIMITS } from '../../kernel/vocabulary.ts';
 
 /** Up to this many envelopes are read by ID if lists contain less. */
 export const MAX_READ_BY_ID = 12;

@@ -11,8 +11,8 @@ import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
 import { lastReminderReader, successorOf } from '../../envelopes/commands/get-view.ts';
 import { envelopeList, noMatchesText } from '../../envelopes/commands/list-table.ts';
 import { durationInWords } from '../../kernel/duration.ts';
+import { isVoid } from '../../kernel/statuses.ts';
 import { collectAll, mapEach } from '../../kernel/streams.ts';
-import { isVoid } from '../../kernel/vocabulary.ts';
 import { isTableOutput, type ListFormat, writeList } from '../../output/print-list.ts';
 import { searchEnvelopes } from '../../selection/select-envelopes.ts';
 import {

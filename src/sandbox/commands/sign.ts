@@ -4,7 +4,7 @@ import { booleanFlag, envelopeArg, repeatedTextFlag, textFlag } from '../../cli/
 import { readPairs } from '../../cli/input/pairs.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { writeEnvelopeAction } from '../../envelopes/commands/envelope-text.ts';
-import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
+import { hasSigned, isInFlight } from '../../kernel/statuses.ts';
 import { writeIds } from '../../output/print-list.ts';
 import { safeLine } from '../../output/text.ts';
 

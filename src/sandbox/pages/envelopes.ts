@@ -1,5 +1,5 @@
+import { ENVELOPE_STATUSES } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import { copyable, emptyState, factList, statusChip, table, timeWithAge } from '../../pages/components.ts';
 import { type Html, html, verbatim } from '../../pages/html.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { GuardError } from '../../kernel/errors.ts';
+import { canBeReminded, canBeSent, isPending } from '../../kernel/statuses.ts';
 import { comparableAddress, comparableSigner } from '../../kernel/text/email-address.ts';
-import { canBeReminded, canBeSent, isPending } from '../../kernel/vocabulary.ts';
 import { matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 

@@ -2,7 +2,7 @@ import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
-import { hasEnded } from '../../../kernel/vocabulary.ts';
+import { hasEnded } from '../../../kernel/statuses.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { RowError } from '../../../runs/entries.ts';

@@ -1,8 +1,8 @@
 import { canAsk, confirmWrites } from '../../../cli/input/confirm.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
+import { hasSigned } from '../../../kernel/statuses.ts';
 import { nameOf } from '../../../kernel/text/person.ts';
-import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import { paragraph, safeLine, truncate } from '../../../output/text.ts';
 import { type EnvelopeAction, type ExecutablePlan, isExecutable, type Plan } from '../../plan-writes.ts';

@@ -5,8 +5,8 @@ import { type Ids, readIds } from '../../../cli/input/ids.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import type { EnvelopeStatus } from '../../../kernel/statuses.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import type { EnvelopeStatus } from '../../../kernel/vocabulary.ts';
 import { select } from '../../../selection/select-envelopes.ts';
 import { ownEnvelopesOf, selectedRun } from '../../../selection/selected-run.ts';
 

@@ -1,12 +1,10 @@
 import type { Client } from '../../../api/client.ts';
-import type { PlannedWrite } from '../../../api/write-gate.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
-import { createBody, plannedCreate } from '../../../once/create-body.ts';
+import { createBody } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
 import { executeReplacement, type ReplaceResult } from '../../replace/execute-replacement.ts';
 import { replacementId } from '../../replace/find-replacement.ts';
@@ -18,6 +16,7 @@ import {
 import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import { linkSecretToEnvelope, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
+import { confirmReplacement, writesOf } from './confirm-replace.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';
 import { alreadyReplacedText, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';
@@ -106,15 +105,7 @@ export async function replaceEnvelope(
     return { old, new: made };
   }
   await check(plan, flags, context);
-  const { terminal } = context;
-  const redact = (text: string) => terminal.redactor.redact(text);
-  const question = {
-    what: whatIsReplaced(plan),
-    yes: flags.yes,
-    otherwise: 'nothing was created, canceled, or sent',
-    show: () => terminal.err(renderPlan(plan, { style: terminal.styleErr, redact })),
-  };
-  await confirmWrites(writesOf(plan), terminal.canAsk ? question : undefined, context);
+  await confirmReplacement(plan, flags.yes, context);
   return carryOutPlan(planned, context, words);
 }
 
@@ -179,22 +170,6 @@ async function runSteps(
     const said = progress.explain(next.value);
     if (said !== undefined) terminal.notice(said);
   }
-}
-
-export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
-  const sends = steps.includes('send');
-  return [
-    ...(made === undefined ? [plannedCreate({ ...wanted, send: sends })] : []),
-    ...(steps.includes('cancel') ? [{ action: 'cancel', envelopeId: old.id } as const] : []),
-    ...(made !== undefined && sends ? [{ action: 'send', envelopeId: made.id } as const] : []),
-  ];
-}
-
-/** Returns `Replace env_1 and email 2 people`. */
-export function whatIsReplaced({ old, wanted, steps }: ReplacementPlan): string {
-  if (steps.includes('send'))
-    return `Replace ${old.id} and email ${peopleAt(wanted.signers.map(({ email }) => email))}`;
-  return steps.includes('cancel') ? `Cancel ${old.id}` : 'Create the draft';
 }
 
 /** Checks the signers, as long as the draft was not sent. */

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { hasSigned } from '../../../kernel/vocabulary.ts';
+import { hasSigned } from '../../../kernel/statuses.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';

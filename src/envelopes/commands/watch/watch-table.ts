@@ -1,5 +1,5 @@
 import { counted, grouped } from '../../../kernel/duration.ts';
-import { ENVELOPE_STATUSES, isTerminal } from '../../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, isTerminal } from '../../../kernel/statuses.ts';
 import { statusColor } from '../../../output/status.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';

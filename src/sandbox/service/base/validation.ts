@@ -2,13 +2,8 @@ import * as z from 'zod';
 import { DAY_MS } from '../../../kernel/duration.ts';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { isRecord } from '../../../kernel/json.ts';
-import {
-  ENVELOPE_STATUSES,
-  LIMITS,
-  MAX_ADVANCE_DAYS,
-  SCOPES,
-  SIGNING_ORDERS,
-} from '../../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES } from '../../../kernel/statuses.ts';
+import { LIMITS, MAX_ADVANCE_DAYS, SCOPES, SIGNING_ORDERS } from '../../../kernel/vocabulary.ts';
 import { invalidBody } from './errors.ts';
 
 /** The sandbox's own maximum for expiresInDays, because Create envelope body doesn't specify one. */

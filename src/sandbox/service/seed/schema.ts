@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { writtenTime } from '../../../kernel/clock.ts';
 import { parseDuration } from '../../../kernel/duration.ts';
-import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES } from '../../../kernel/statuses.ts';
+import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
 import { MAX_PAGES, SIGNER_STATUSES } from '../../model.ts';
 import { email, expiry, metadata, nonEmptyText, oneOf, parseBody, text } from '../base/validation.ts';
