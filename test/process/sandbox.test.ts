@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   it('lets commands work in it, from the envelope to its documents', async () => {
     const script = `
       id=$(${ESIGN} envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>' --send -q)
-      ${ESIGN} sandbox mails --to ada@example.com --wait 60s | awk -F '\\t' '{ print $NF }'
+      ${ESIGN} sandbox mails --to ada@example.com --wait 60s | grep -o 'http:.*'
       ${ESIGN} sandbox sign "$id" -q >/dev/null
       ${ESIGN} envelopes download "$id" --dir downloads
       node -e 'fetch(process.env.ESIGN_SANDBOX_URL + "/__sandbox/")'`;
