@@ -11,7 +11,7 @@ export interface PlannedWork {
   mode: Mode;
   rows: number;
   signers: number;
-  /** The number of emails that each address gets. */
+  /** The number of emails that each address gets, by its form in which addresses are compared. */
   people: ReadonlyMap<string, number>;
   /** The number of emails when the envelopes are sent, and when it is the turn of later signers. */
   emails: { now: number; later: number };
@@ -23,8 +23,7 @@ export interface PlannedWork {
 /** Adds up the work of a run, row by row. */
 export class WorkTally {
   readonly #mode: Mode;
-  /** The address of each person as it is first written, and the number of emails. */
-  readonly #people = new Map<string, { address: string; emails: number }>();
+  readonly #people = new Map<string, number>();
   #rows = 0;
   #drafts = 0;
   #signers = 0;
@@ -41,19 +40,18 @@ export class WorkTally {
     this.#signers += signers.length;
     this.#now += askedFirst;
     for (const { email } of signers) {
-      const person = this.#people.get(comparableSigner(email)) ?? { address: email, emails: 0 };
-      person.emails++;
-      this.#people.set(comparableSigner(email), person);
+      const person = comparableSigner(email);
+      this.#people.set(person, (this.#people.get(person) ?? 0) + 1);
     }
   }
 
   /** Returns the work. `emails`: the addresses that the guards check, if these are not only those of this work. */
-  total(emails: readonly string[] = [...this.#people.values()].map(({ address }) => address)): PlannedWork {
+  total(emails: readonly string[] = [...this.#people.keys()]): PlannedWork {
     return {
       mode: this.#mode,
       rows: this.#rows,
       signers: this.#signers,
-      people: new Map([...this.#people.values()].map((person) => [person.address, person.emails])),
+      people: this.#people,
       emails: { now: this.#now, later: this.#signers - this.#now },
       requests: requestsFor(this.#rows - this.#drafts, this.#mode) + this.#drafts,
       write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },

@@ -4,7 +4,7 @@ import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { identifyMachine } from '../kernel/files/process-identity.ts';
 import { findRequests } from '../once/look.ts';
 import { type Look, processRequests } from '../once/process-requests.ts';
-import { WantedRequests } from '../once/wanted-requests.ts';
+import { isWantedRequest, WantedRequests } from '../once/wanted-requests.ts';
 import { rememberedOfRun } from '../runs/remembered-rows.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { OpenRun } from '../runs/runs.ts';
@@ -78,7 +78,7 @@ async function lookForRows(session: BulkSession, host: RunHost, notBefore: numbe
   const { run, options } = session;
   const { client, observer } = options;
   observer.waits?.('looking for what was already created');
-  const wanted = new WantedRequests();
+  const wanted = new WantedRequests(isWantedRequest);
   for await (const row of run.rows()) if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
   const at = client.clock.now();
   const remembered = rememberedOfRun(run.state);

@@ -8,7 +8,7 @@ import { findRequests } from './look.ts';
 import { type Look, processRequests } from './process-requests.ts';
 import { contentOf, requireUsableRequestId } from './request-identity.ts';
 import { SingleRequest } from './single-request.ts';
-import { WantedRequests } from './wanted-requests.ts';
+import { isWantedRequest, WantedRequests } from './wanted-requests.ts';
 import { wordingOf } from './wording.ts';
 import { readQuietly } from './write-outcome.ts';
 
@@ -79,7 +79,7 @@ async function lookForOne(
   requestId: string,
   { memory, since, signal }: CreateOptions,
 ): Promise<Look> {
-  const wanted = new WantedRequests();
+  const wanted = new WantedRequests(isWantedRequest);
   const { templateId, signers } = body;
   const content = contentIn(body) ?? contentOf(body);
   const wording = wordingOf(body);

@@ -21,8 +21,8 @@ export interface WantedRequest {
 }
 
 /** The requests of a command by their numbers, to match envelopes with them. */
-export class WantedRequests {
-  readonly #requests = new PackedMap<WantedRequest>(isRequest);
+export class WantedRequests<T extends WantedRequest = WantedRequest> {
+  readonly #requests: PackedMap<T>;
   readonly #byId = new Map<string, number>();
   /** The requests that are identified by their content and give roles or orders, by content and addresses. */
   readonly #byContent = new Map<string, number | number[]>();
@@ -32,7 +32,16 @@ export class WantedRequests {
   hasGivenIds = false;
   readonly givenIds: string[] = [];
 
-  add(number: number, request: WantedRequest): void {
+  /** `isRequest` recognizes a request that was stored here. */
+  constructor(isRequest: (value: unknown) => value is T) {
+    this.#requests = new PackedMap(isRequest);
+  }
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  add(number: number, request: T): void {
     this.#requests.set(number, request);
     this.#byId.set(request.requestId.normalize('NFC'), number);
     if (request.identity === 'given') {
@@ -48,8 +57,13 @@ export class WantedRequests {
     this.#byContent.set(key, others === undefined ? number : [others, number].flat());
   }
 
-  get(number: number): WantedRequest | undefined {
+  get(number: number): T | undefined {
     return this.#requests.get(number);
+  }
+
+  /** Yields the requests with their numbers, in order. */
+  entries(): Generator<[number, T], void, undefined> {
+    return this.#requests.entries();
   }
 
   /** Returns the number of the request with a request ID. */
@@ -85,7 +99,7 @@ function addressKey(content: string, signers: readonly { email?: string | null |
   );
 }
 
-/** Returns true for a request that was read again. */
-function isRequest(value: unknown): value is WantedRequest {
+/** Returns true for a request that was stored as JSON. */
+export function isWantedRequest(value: unknown): value is WantedRequest {
   return isRecord(value) && typeof value.requestId === 'string' && isRecord(value.wording);
 }

@@ -9,7 +9,7 @@ import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
-import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import type { Mode, RunEntry } from '../../src/runs/entries.ts';
 import { type RowResult, resultsOf } from '../../src/runs/results.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/runs/runs.ts';
@@ -78,7 +78,7 @@ export class Runs {
     { entries, ...options }: RowOptions & { entries?: RunEntry[] } = {},
   ): Promise<string> {
     const draft = await draftRun(this.root, this.clock.now());
-    const wanted = new WantedRequests();
+    const wanted = new WantedRequests(isWantedRequest);
     for (let row = 1; row <= rows; row++) {
       const one = rowOf(row, options);
       wanted.add(row, wantedRow(one));

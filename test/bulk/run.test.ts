@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
-import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import type { RunEntry } from '../../src/runs/entries.ts';
 import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
 import { RunState } from '../../src/runs/run-state.ts';
@@ -297,7 +297,7 @@ describe('the files of a run', () => {
 describe('the rows of an earlier run', () => {
   /** What the runs on this machine remember of the first rows of a list. */
   function remembered(rows: number) {
-    const wanted = new WantedRequests();
+    const wanted = new WantedRequests(isWantedRequest);
     for (let row = 1; row <= rows; row++) wanted.add(row, wantedRow(rowOf(row)));
     return readRememberedRows(runs.root, runs.connected, wanted);
   }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { findRequests, type LookOptions } from '../../src/once/look.ts';
 import { contentOf } from '../../src/once/request-identity.ts';
-import { type WantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
+import { isWantedRequest, type WantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import { wordingOf } from '../../src/once/wording.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -41,7 +41,7 @@ async function look(
     });
   });
   const client = clientFor(server.origin, { retries: 0, clock });
-  const wanted = new WantedRequests();
+  const wanted = new WantedRequests(isWantedRequest);
   const { templateId, signers } = body;
   wanted.add(1, {
     ...{ requestId: 'order-1', identity: 'content', content, templateId, signers, wording: wordingOf(body) },

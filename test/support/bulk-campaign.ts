@@ -11,7 +11,7 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { Look } from '../../src/once/process-requests.ts';
-import { WantedRequests } from '../../src/once/wanted-requests.ts';
+import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import { holdRun } from '../../src/runs/end-run.ts';
 import type { Mode } from '../../src/runs/entries.ts';
 import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
@@ -172,7 +172,7 @@ class Course {
     const folder = this.#folder(index);
     const clock = this.#clock();
     const draft = await draftRun(folder, clock.now());
-    const wanted = new WantedRequests();
+    const wanted = new WantedRequests(isWantedRequest);
     for (const row of this.#rows) {
       wanted.add(row.row, wantedRow(row));
       await draft.add(row);

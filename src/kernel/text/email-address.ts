@@ -37,7 +37,10 @@ export function comparableAddress(text: string): string | undefined {
   if (!isEmailAddress(text)) return undefined;
   const at = text.lastIndexOf('@');
   const domain = domainToASCII(text.slice(at + 1));
-  return domain === '' ? undefined : `${comparableLocalPart(text.slice(0, at))}@${domain}`;
+  if (domain === '') return undefined;
+  const address = `${comparableLocalPart(text.slice(0, at))}@${domain}`;
+  // Most addresses are written in this form. A list has many, and a second copy of each would take memory.
+  return address === text ? text : address;
 }
 
 /**

@@ -1,17 +1,16 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { AccountHistory, type AskedRow } from '../../../catalog/account-history.ts';
+import { AccountHistory, type AskedRow, type AskedSigner } from '../../../catalog/account-history.ts';
 import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
-import { isList, isRecord } from '../../../kernel/json.ts';
-import { PackedMap } from '../../../kernel/packed-map.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { addressesAskedFirst } from '../../../once/create-body.ts';
 import { readLoggedCreates } from '../../../once/logged-creates.ts';
 import { findRequests } from '../../../once/look.ts';
 import type { Look } from '../../../once/process-requests.ts';
-import { WantedRequests } from '../../../once/wanted-requests.ts';
+import type { RequestSigner } from '../../../once/request-identity.ts';
+import { isWantedRequest, type WantedRequest, WantedRequests } from '../../../once/wanted-requests.ts';
 import type { Mode } from '../../../runs/entries.ts';
 import { readRememberedRows } from '../../../runs/remembered-rows.ts';
 import type { RunRow } from '../../../runs/run-row.ts';
@@ -54,8 +53,10 @@ export interface ListRequest {
   yes: boolean | undefined;
 }
 
-export interface ListedRow extends AskedRow {
+/** A row to look for, with what is shown before it is sent. */
+export interface ListedRow extends WantedRequest, AskedRow {
   line: number;
+  signers: readonly (RequestSigner & AskedSigner)[];
   /** How many of its signers are emailed when it is sent. */
   askedFirst: number;
 }
@@ -63,9 +64,8 @@ export interface ListedRow extends AskedRow {
 /** The rows of a file, and everything that was found in it. */
 export interface ReadList {
   report: FileReport;
-  wanted: WantedRequests;
-  /** Each row, as far as it is shown before it is sent. */
-  rows: PackedMap<ListedRow>;
+  /** All rows but the repeated ones. */
+  wanted: WantedRequests<ListedRow>;
   repeated: RepeatedRow[];
 }
 
@@ -78,16 +78,14 @@ export async function readRows(
   preferLowMemory();
   const source = sourceOf(file);
   const list: Omit<ReadList, 'report'> = {
-    wanted: new WantedRequests(),
-    rows: new PackedMap<ListedRow>(isListedRow),
+    wanted: new WantedRequests(isListedRow),
     repeated: [],
   };
   const take = async (checked: RunRow) => {
     const row = again ? sentAgain(checked, draft) : checked;
     const { line, sameAs, requestId } = row;
-    if (sameAs === undefined) list.wanted.add(row.row, wantedRow(row));
+    if (sameAs === undefined) list.wanted.add(row.row, listedRow(row));
     else list.repeated.push({ row: row.row, line, sameAs, requestId });
-    list.rows.set(row.row, listedRow(row));
     await draft?.add(row);
   };
   // A list from another command may be empty, such as that of those who still have to sign.
@@ -97,13 +95,13 @@ export async function readRows(
 }
 
 function isListedRow(value: unknown): value is ListedRow {
-  return isRecord(value) && typeof value.line === 'number' && isList(value.signers);
+  return isWantedRequest(value) && 'line' in value && 'askedFirst' in value;
 }
 
-function listedRow({ line, envelope }: RunRow): ListedRow {
-  const signers = envelope.signers.map(({ email, name }) => ({ email, name }));
-  const askedFirst = addressesAskedFirst(envelope).length;
-  return { line, templateId: envelope.templateId, signers, askedFirst };
+function listedRow(row: RunRow): ListedRow {
+  const { line, envelope } = row;
+  const signers = envelope.signers.map(({ email, name, role, order }) => ({ email, name, role, order }));
+  return { ...wantedRow(row), line, signers, askedFirst: addressesAskedFirst(envelope).length };
 }
 
 /** Returns a row that is sent whatever was sent before. Only its own ID, which no other run has, identifies it. */
@@ -141,7 +139,11 @@ export async function findSentRows(
       signal,
     );
     const { look, history, unfinished } = await lookForList(list, means, context);
-    const rows = [...look.found].map(([row, found]) => ({ row, line: list.rows.get(row)?.line ?? 0, found }));
+    const rows = [...look.found].map(([row, found]) => ({
+      row,
+      line: list.wanted.get(row)?.line ?? 0,
+      found,
+    }));
     const known = groupKnownRows(rows, list.repeated, request.mode);
     for (const row of known.other)
       report.problems.add({ line: row.line, column: 'request_id', text: differentContentMessage(row) });
@@ -159,7 +161,7 @@ export async function findSentRows(
 const MAX_SECOND_LOOK = 20_000;
 
 async function lookForList(
-  { wanted, rows }: ReadList,
+  { wanted }: ReadList,
   means: RunMeans,
   context: Context,
 ): Promise<Omit<SentRows, 'known'>> {
@@ -172,7 +174,8 @@ async function lookForList(
     const number = wanted.numberOf(requestId);
     if (number !== undefined) remembered.set(number, [...(remembered.get(number) ?? []), ...envelopeIds]);
   }
-  const people = rows.size > MAX_SECOND_LOOK ? [] : [...rows.entries()].flatMap(([, { signers }]) => signers);
+  const people =
+    wanted.size > MAX_SECOND_LOOK ? [] : [...wanted.entries()].flatMap(([, { signers }]) => signers);
   const history = new AccountHistory(people);
   const onRead = (envelope: Envelope) => history.add(envelope);
   const at = client.clock.now();
@@ -197,7 +200,7 @@ export interface NewRun {
   sent: SentRows;
   /** What it does before it is paused (`--first`) or finished. */
   work: PlannedWork;
-  /** The rows of this work. */
+  /** The rows of this work, to compare them with the account's history; none of a long list. */
   rows: readonly ListedRow[];
   /** The last row that it works on before it is paused. */
   last: number;
@@ -206,22 +209,22 @@ export interface NewRun {
 }
 
 export function planRun(list: ReadList, sent: SentRows, request: ListRequest): NewRun {
-  const { existing, repeated, ended, drafts } = sent.known;
-  const done = new Set([...existing, ...repeated, ...ended].map(({ row }) => row));
+  const { existing, ended, drafts } = sent.known;
+  const done = new Set([...existing, ...ended].map(({ row }) => row));
   const withDraft = new Set(drafts.map(({ row }) => row));
   const tally = new WorkTally(request.mode);
   const chosen: ListedRow[] = [];
   const emails: string[] = [];
   let left = 0;
   let last = list.report.rows;
-  for (const [row, listed] of list.rows.entries()) {
+  for (const [row, listed] of list.wanted.entries()) {
     for (const { email } of listed.signers) emails.push(email);
     if (done.has(row)) continue;
     left++;
     if (left === (request.first ?? Number.POSITIVE_INFINITY) + 1) last = row - 1;
     if (left > (request.first ?? left)) continue;
     tally.add(listed.signers, listed.askedFirst, withDraft.has(row));
-    if (chosen.length < MAX_SECOND_LOOK) chosen.push(listed);
+    if (list.wanted.size <= MAX_SECOND_LOOK) chosen.push(listed);
   }
   return {
     request,
