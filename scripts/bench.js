@@ -8,6 +8,7 @@ import { progress } from './progress.js';
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
+  log: { entry: 'benchLog', quick: { entries: 1_000, rounds: 3 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200 } },
   seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
