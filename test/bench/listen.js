@@ -56,6 +56,7 @@ function race(folder, { count, rounds, connections }) {
   return inTurn(rounds, {
     esign: under(startEsign),
     webhook: under(startWebhook, WEBHOOK_SHARE),
+    'a bare server of Node': under(startBare),
   });
 }
 
@@ -117,6 +118,27 @@ async function startEsign(folder, name) {
     : [];
   return startServer(folder, name, process.execPath, [...profiling, ...words], env, (text) =>
     Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]),
+  );
+}
+
+/** A server that checks the signature, parses the body, and does nothing else: the most that one thread of Node can do. */
+const BARE = `
+const { createHmac } = require('node:crypto');
+const server = require('node:http').createServer((request, response) => {
+  const pieces = [];
+  request.on('data', (piece) => pieces.push(piece));
+  request.on('end', () => {
+    const body = Buffer.concat(pieces);
+    const signature = createHmac('sha256', '${SECRET}').update(body).digest('hex');
+    response.statusCode = signature === request.headers['x-service-signature'] && JSON.parse(body).event ? 200 : 401;
+    response.end('ok');
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log('port', server.address().port));`;
+
+function startBare(folder, name) {
+  return startServer(folder, name, process.execPath, ['-e', BARE], process.env, (text) =>
+    Number(/port (\d+)/.exec(text)?.[1]),
   );
 }
 

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, requiredArg, textFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { newDeliveryId } from '../receive/delivery.ts';
 import { sign } from '../receive/signature.ts';
 import { sampleBody } from '../sample.ts';
 import { eventName } from './event-flags.ts';
@@ -36,7 +36,7 @@ export default class EventsTrigger extends EsignCommand {
     const raw = Buffer.from(JSON.stringify(body));
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
-    const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
+    const deliveryId = newDeliveryId();
     const delivery = { deliveryId, event, envelopeId: body.data.envelopeId, headers, raw };
     if (flags['dry-run']) return showDeliveries([delivery], url, context.terminal);
     await sendAll([delivery], url, context);

@@ -72,7 +72,14 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
     return stored;
   };
   let known: { version: string; stored: Promise<Stored> } | undefined;
+  let hasLooked = false;
   return () => {
+    // Deliveries that have arrived together share one look. Their secrets were stored before any of them was sent.
+    if (hasLooked && known !== undefined) return known.stored;
+    hasLooked = true;
+    setImmediate(() => {
+      hasLooked = false;
+    });
     const version = versionOf(`${configDir()}/webhook-secrets.json`);
     if (known?.version === version) return known.stored;
     const latest = { version, stored: read() };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
@@ -8,7 +7,7 @@ import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { openPort } from '../open-port.ts';
 import { AcceptedDeliveries } from './accepted-deliveries.ts';
 import { limitConnections } from './connections.ts';
-import { type Delivery, truncateRefusal } from './delivery.ts';
+import { type Delivery, newDeliveryId, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
@@ -150,7 +149,7 @@ async function checkDelivery(
   const refusal = requestRefusal ?? (payload === undefined ? notJson(compressionOf(raw, request)) : null);
   const delivery = {
     ...(payload ?? NO_PAYLOAD),
-    deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
+    deliveryId: newDeliveryId(),
     receivedAt: new Date(options.clock.now()).toISOString(),
     verified: options.verify && requestRefusal === null,
     duplicate: false,
