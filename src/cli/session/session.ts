@@ -3,6 +3,7 @@ import type { SandboxControl } from '../../api/sandbox-control.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
 import { userAgentOf } from '../../api/user-agent.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
+import { FileStore } from '../../catalog/index/file-store.ts';
 import { IndexWriter } from '../../catalog/index/index-writer.ts';
 import type { IndexedAccount } from '../../catalog/index/query.ts';
 import { type Clock, clockOfCommand } from '../../kernel/clock.ts';
@@ -125,7 +126,7 @@ export class Session {
     const { recents } = observations;
     observations.scope = scopeOf(settings);
     const path = indexPathOf(settings);
-    if (path !== undefined) observations.index ??= new IndexWriter(path);
+    if (path !== undefined) observations.index ??= new IndexWriter(new FileStore(path));
     const { index } = observations;
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
