@@ -53,7 +53,6 @@ export class Session {
   #connected: Promise<Client> | undefined;
   #countsDown = false;
   #readsOnly = false;
-  #onRead: (() => void) | undefined;
   /** Shared by all clients, so that the emails of a command are counted together. */
   #gate: Promise<OpenGate> | undefined;
 
@@ -68,13 +67,9 @@ export class Session {
     this.words = invocation.words;
   }
 
-  /**
-   * Makes every client of the service refuse requests other than GET from now on. The controls of a sandbox are not affected.
-   * `onRead` is called for each request.
-   */
-  restrictToReads(onRead?: () => void): void {
+  /** Makes every client of the service refuse requests other than GET from now on. The controls of a sandbox are not affected. */
+  restrictToReads(): void {
     this.#readsOnly = true;
-    this.#onRead = onRead;
   }
 
   /** Returns the service's time (ms), or the local time before the first response. */
@@ -230,10 +225,7 @@ export class Session {
       serviceClock: this.#serviceClock,
       graceMs: RESPONSE_GRACE_MS,
       readsOnly: this.#readsOnly,
-      onRequest: (reads) => {
-        this.#onRead?.();
-        return this.#terminal.showWaiting(waitingText(reads, host));
-      },
+      onRequest: (reads) => this.#terminal.showWaiting(waitingText(reads, host)),
       trace: this.trace,
       onWait: ({ ms, error }) => this.#showWait(ms, error),
       ...options,
