@@ -64,6 +64,8 @@ describe('an index', () => {
     const here = process(new MemoryStore());
     const words = ['ada'];
     expect(await here.find({ words })).toEqual(service.truth('ada'));
+    // The pages of the list: nothing that was read is requested again.
+    expect(service.requests).toBe(2);
     for (let n = 0; n < 130; n += 3) service.move(`env_${n}`, 'COMPLETED');
     service.make();
     expect(await here.find({ words })).toEqual(service.truth('ada'));
