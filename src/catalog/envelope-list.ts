@@ -119,8 +119,6 @@ export interface MarkedEnvelopesOptions {
   known?: Set<string> | undefined;
   /** Envelopes that have markers. If the list shows one of them without, it may leave out the markers of any envelope. */
   marked?: { has: (id: string) => boolean } | undefined;
-  /** Yields only the envelopes whose markers the list shows. */
-  isListOnly?: boolean | undefined;
   /** Counts what was read: all envelopes, and those with a marker. Without any marker, the service may show none. */
   evidence?: { items: number; marked: number } | undefined;
 }
@@ -148,7 +146,6 @@ export async function* markedEnvelopes(
       yield item;
     } else if (!known.has(id)) unmarked.push({ id, metadata, createdAt });
   }
-  if (walk.isListOnly) return;
   const trustedBefore =
     listShowsMarkers && !unmarked.some(({ id }) => marked.has(id))
       ? client.serviceClock.now() - CLOCK_SLACK_MS

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isInFlight, listsSigners } from '../kernel/statuses.ts';
+import { followingStatuses, isInFlight, listsSigners } from '../kernel/statuses.ts';
 import { valueText } from '../kernel/text/exact-json.ts';
 import { foldText, hasWord, hasWords } from '../kernel/text/words.ts';
 import { matchedNameOrAddress, textsOf } from './match.ts';
@@ -37,51 +37,78 @@ export function selectionFilter(selection: Selection, now: number): (envelope: E
 
 /** Returns a filter for items of a list. */
 export function itemFilter(selection: Selection, now: number): (item: Envelope) => MatchAnswer {
-  const conditions = [...stateConditions(selection, now), ...contentConditions(selection)];
-  return (item) => allOf(conditions, item);
+  const byState = stateFilter(selection, now);
+  const current = ({ status, createdAt, expiresAt }: Envelope) =>
+    byState({
+      status: status ?? '',
+      created: timeOf(createdAt),
+      expires: timeOf(expiresAt),
+      isCurrent: true,
+    });
+  return allOf([current, contentFilter(selection)]);
+}
+
+/** What a filter needs to know of an envelope's state. Times are in ms; NaN if unknown. */
+interface State {
+  status: string;
+  created: number;
+  expires: number;
+  /** False if the envelope may have another status by now. */
+  isCurrent: boolean;
+}
+
+/** Returns a filter by status and times. */
+export function stateFilter(
+  { statuses, createdAfter, createdBefore, expiresBefore }: Selection,
+  now: number,
+): (state: State) => MatchAnswer {
+  const conditions: Condition<State>[] = [];
+  const orLater = (isMet: boolean, { status, isCurrent }: State, canMeet: (status: string) => boolean) =>
+    isMet || (!isCurrent && (followingStatuses(status)?.some(canMeet) ?? true) ? undefined : false);
+  if (statuses) {
+    const isWanted = (status: string) => statuses.includes(status);
+    conditions.push((state) => orLater(isWanted(state.status), state, isWanted));
+  }
+  const after = createdAfter?.(now);
+  if (after !== undefined) conditions.push(({ created }) => isTrueOf(created, (time) => time >= after));
+  const before = createdBefore?.(now);
+  if (before !== undefined) conditions.push(({ created }) => isTrueOf(created, (time) => time <= before));
+  const expiry = expiresBefore?.(now);
+  if (expiry !== undefined)
+    conditions.push((state) =>
+      isInFlight(state.status)
+        ? isTrueOf(state.isCurrent ? state.expires : Number.NaN, (time) => time <= expiry)
+        : orLater(false, state, isInFlight),
+    );
+  return allOf(conditions);
+}
+
+function isTrueOf(ms: number, test: (ms: number) => boolean): MatchAnswer {
+  return Number.isNaN(ms) ? undefined : test(ms);
 }
 
 /** Returns a filter by what never changes: template, signers, words, and metadata. */
 export function contentFilter(selection: Selection): (item: Envelope) => MatchAnswer {
-  const conditions = contentConditions(selection);
-  return (item) => allOf(conditions, item);
+  return allOf(contentConditions(selection));
 }
 
-type Condition = (item: Envelope) => MatchAnswer;
+type Condition<T> = (item: T) => MatchAnswer;
 
-/** Returns false if one condition is certainly not met, true if all are met, and otherwise undefined. */
-function allOf(conditions: readonly Condition[], item: Envelope): MatchAnswer {
-  let all: MatchAnswer = true;
-  for (const condition of conditions) {
-    const answer = condition(item);
-    if (answer === false) return false;
-    if (answer === undefined) all = undefined;
-  }
-  return all;
+/** Combines conditions: false if one is certainly not met, true if all are met, and otherwise undefined. */
+function allOf<T>(conditions: readonly Condition<T>[]): Condition<T> {
+  return (item) => {
+    let all: MatchAnswer = true;
+    for (const condition of conditions) {
+      const answer = condition(item);
+      if (answer === false) return false;
+      if (answer === undefined) all = undefined;
+    }
+    return all;
+  };
 }
 
-function stateConditions(selection: Selection, now: number): Condition[] {
-  const { statuses, createdAfter, createdBefore, expiresBefore } = selection;
-  const conditions: Condition[] = [];
-  if (statuses) conditions.push(({ status }) => statuses.includes(status ?? ''));
-  const after = createdAfter?.(now);
-  if (after !== undefined) conditions.push(({ createdAt }) => isTrueOf(createdAt, (time) => time >= after));
-  const before = createdBefore?.(now);
-  if (before !== undefined) conditions.push(({ createdAt }) => isTrueOf(createdAt, (time) => time <= before));
-  const expiry = expiresBefore?.(now);
-  if (expiry !== undefined)
-    conditions.push(
-      ({ status, expiresAt }) => isInFlight(status) && isTrueOf(expiresAt, (time) => time <= expiry),
-    );
-  return conditions;
-}
-
-function isTrueOf(time: string | null | undefined, test: (ms: number) => boolean): MatchAnswer {
-  return time ? test(timeOf(time)) : undefined;
-}
-
-function contentConditions({ template, signer, words, metadata = [] }: Selection): Condition[] {
-  const conditions: Condition[] = [];
+function contentConditions({ template, signer, words, metadata = [] }: Selection): Condition<Envelope>[] {
+  const conditions: Condition<Envelope>[] = [];
   const orUnknown = (isMet: boolean, isShown: boolean) => isMet || (isShown ? false : undefined);
   if (template) conditions.push((item) => orUnknown(isTemplate(item, template), showsTemplate(item)));
   for (const [key, value] of metadata)

@@ -29,8 +29,8 @@ async function fromIndex(failed: FailedCommand): Promise<string | undefined> {
   const { index } = failed.observations;
   const cached = cachedCommand(failed);
   if (index === undefined || cached === undefined) return undefined;
-  const { readIndex } = await import('../catalog/index/index-file.ts');
-  const { known, completeness } = await readIndex(index.path).catch(() => NOTHING);
+  const { readIndex } = await import('../catalog/index/read-index.ts');
+  const { known, completeness } = await readIndex(index.store).catch(() => NOTHING);
   if (known.size === 0) return undefined;
   const age =
     completeness === undefined ? '' : `, ${durationInWords(Date.now() - completeness.complete)} old`;

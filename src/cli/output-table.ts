@@ -10,11 +10,7 @@ interface FileOutput {
  * Returns the table that `--output` names, or undefined for stdout. Call it before any other work.
  * @throws UsageError if the file can't be created, exists (unless `--force`), or has another format.
  */
-export function outputTable(
-  { output, force }: FileOutput,
-  terminal: CommandTerminal,
-  delimiter?: string,
-): NewTable | undefined {
+export function outputTable({ output, force }: FileOutput, terminal: CommandTerminal): NewTable | undefined {
   if (output === undefined || output === '-') return undefined;
-  return new NewTable(output, { force, delimiter, redact: (text) => terminal.redactor.redact(text) });
+  return new NewTable(output, { force, redact: (text) => terminal.redactor.redact(text) });
 }

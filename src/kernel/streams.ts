@@ -108,17 +108,6 @@ export async function* takeFirst<T>(
   }
 }
 
-/** Reads the first item now, so that what its response shows is known. Yields all items. */
-export async function startReading<T>(
-  items: AsyncGenerator<T, void, undefined>,
-): Promise<AsyncGenerator<T, void, undefined>> {
-  const first = await items.next();
-  return (async function* () {
-    if (!first.done) yield first.value;
-    yield* items;
-  })();
-}
-
 /** Returns all items. */
 export async function collectAll<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const all: T[] = [];

@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Batches } from '../kernel/async/batches.ts';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { closedError, notWritableError, writeFailedError } from './failures.ts';
 import { writeLine } from './line.ts';
 import { type EntryPosition, headerOf, type JournalReading, scan } from './scan.ts';
 
-interface Waiting {
+/** An entry that is to be written. Its position is known when it is. */
+interface Waiting extends EntryPosition {
   line: string;
-  written: (span: EntryPosition) => void;
-  failed: (failure: Error) => void;
 }
 
 /**
@@ -21,9 +21,7 @@ export class Journal<T> {
   readonly path: string;
   readonly #file: FileHandle;
   #size: number;
-  #queue: Waiting[] = [];
-  /** The current write. Never rejects. */
-  #writing: Promise<void> | undefined;
+  readonly #writes = new Batches<Waiting, void>((batch) => this.#write(batch));
   #failure: JournalError | undefined;
 
   private constructor(path: string, file: FileHandle, size: number) {
@@ -68,48 +66,35 @@ export class Journal<T> {
   }
 
   /** Resolves when the entry is on disk. @throws JournalError if it can't be written; all later calls then fail, too. */
-  append(entry: T): Promise<EntryPosition> {
-    return new Promise((written, failed) => {
-      if (this.#failure) return failed(this.#failure);
-      this.#queue.push({ line: writeLine(entry), written, failed });
-      this.#write();
-    });
+  async append(entry: T): Promise<EntryPosition> {
+    if (this.#failure) throw this.#failure;
+    const waiting = { line: writeLine(entry), start: 0, end: 0 };
+    await this.#writes.add([waiting]);
+    return { start: waiting.start, end: waiting.end };
   }
 
   /** Writes pending entries and closes the file permanently. */
   async close(): Promise<void> {
-    while (this.#writing) await this.#writing;
+    await this.#writes.end();
     this.#failure = closedError(this.path);
     await this.#file.close();
   }
 
-  #write(): void {
-    if (this.#writing !== undefined || this.#queue.length === 0) return;
-    this.#writing = this.#writeAll().finally(() => {
-      this.#writing = undefined;
-      // Writes entries that were appended after the queue was last checked.
-      this.#write();
-    });
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue;
-      this.#queue = [];
-      let start = this.#size;
-      try {
-        if (this.#failure === undefined) await this.#put(batch.map(({ line }) => line));
-      } catch (error) {
-        this.#failure = writeFailedError(this.path, error);
-        // Entries that were reported as failed must not reappear after a restart.
-        await truncate(this.path, this.#size).catch(() => undefined);
-      }
-      for (const { line, written, failed } of batch) {
-        const end = start + Buffer.byteLength(line);
-        if (this.#failure === undefined) written({ start, end });
-        else failed(this.#failure);
-        start = end;
-      }
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    let end = this.#size;
+    for (const one of batch) {
+      one.start = end;
+      end += Buffer.byteLength(one.line);
+      one.end = end;
+    }
+    try {
+      await this.#put(batch.map(({ line }) => line));
+    } catch (error) {
+      this.#failure = writeFailedError(this.path, error);
+      // Entries that were reported as failed must not reappear after a restart.
+      await truncate(this.path, this.#size).catch(() => undefined);
+      throw this.#failure;
     }
   }
 

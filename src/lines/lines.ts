@@ -15,22 +15,25 @@ export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLi
   let end = from;
   for await (const block of blocksOf(path, { from })) {
     const lines: JournalLine[] = [];
-    end = cut(Buffer.from(block), end, (line) => lines.push(line));
+    end = cut(Buffer.from(block), end, (bytes, _, next) => lines.push({ bytes, end: next }));
     yield* lines;
   }
 }
 
-/** Calls `take` with the same lines, which is faster for large files. The bytes of a line are only valid until `take` returns. */
-export async function eachLine(path: string, from: number, take: (line: JournalLine) => void): Promise<void> {
+/** Called with a line without its line break, and its position. The bytes are only valid until it returns. */
+export type TakeLine = (bytes: Buffer, start: number, end: number) => void;
+
+/** Calls `take` with the same lines, which is faster for large files. */
+export async function eachLine(path: string, from: number, take: TakeLine): Promise<void> {
   let end = from;
   for await (const block of blocksOf(path, { from })) end = cut(block, end, take);
 }
 
-/** Calls `take` with each line of a block and returns the offset at which the last one ends. */
-function cut(block: Buffer, from: number, take: (line: JournalLine) => void): number {
+/** Calls `take` with each line of a block that begins at the offset `from`, and returns the offset at which the last one ends. */
+export function cut(block: Buffer, from: number, take: TakeLine): number {
   let start = 0;
   for (let at = block.indexOf(BREAK); at !== -1; at = block.indexOf(BREAK, start)) {
-    take({ bytes: block.subarray(start, at), end: from + at + 1 });
+    take(block.subarray(start, at), from + start, from + at + 1);
     start = at + 1;
   }
   return from + start;

@@ -49,8 +49,7 @@ export async function scan<T>(
   const state = { size: 0, skipped: 0 };
   let bad: number | undefined;
   let number = 0;
-  let start = 0;
-  await eachLine(path, 0, ({ bytes, end }) => {
+  await eachLine(path, 0, (bytes, start, end) => {
     number++;
     // The last line may be incomplete. An invalid line is damage only if others follow it.
     if (bad !== undefined) state.skipped += skipLine(bad, reading);
@@ -62,7 +61,6 @@ export async function scan<T>(
       if (entry === undefined) bad = number;
       else take(entry, { start, end });
     }
-    start = end;
     if (bad === undefined) state.size = end;
   });
   return state;

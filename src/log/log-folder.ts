@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Batches } from '../kernel/async/batches.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
@@ -38,14 +39,10 @@ async function logFiles(folder: string): Promise<string[]> {
 export class LogFolder implements WriteMemory {
   readonly #folder: string;
   readonly #clock: Pick<Clock, 'now'>;
-  #waiting: LogRecord[] = [];
-  /** The write of the waiting records. It begins after the previous write. */
-  #next: Promise<void> | undefined;
-  #last: Promise<void> = Promise.resolve();
-  /** The same for reading: the hashes that are looked for, and the reading that begins after the current one. */
-  #wanted: string[] = [];
-  #nextReading: Promise<FoundRecord[]> | undefined;
-  #lastReading: Promise<unknown> = Promise.resolve();
+  /** Records that wait at the same time share one fsync. */
+  readonly #writes = new Batches((records: readonly LogRecord[]) => this.#write(records));
+  /** Calls that wait at the same time share one reading. */
+  readonly #readings = new Batches((hashes: readonly string[]) => recordsWith(this.#folder, hashes));
 
   get place(): string {
     return this.#folder;
@@ -56,35 +53,17 @@ export class LogFolder implements WriteMemory {
     this.#clock = clock;
   }
 
-  /** Records that wait at the same time share one fsync. */
   append(records: readonly LogRecord[]): Promise<void> {
-    this.#waiting.push(...records);
-    this.#next ??= this.#last.then(() => {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      this.#next = undefined;
-      return this.#write(waiting).catch((error: unknown) => {
-        throw this.#failure(error);
-      });
+    return this.#writes.add(records).catch((error: unknown) => {
+      throw this.#failure(error);
     });
-    this.#last = this.#next.catch(() => undefined);
-    return this.#next;
   }
 
-  /** Calls that wait at the same time share one reading. */
   async find(hashes: readonly string[]): Promise<LoggedWrite[]> {
-    for (const hash of hashes) this.#wanted.push(hash);
-    this.#nextReading ??= this.#lastReading.then(() => {
-      const wanted = this.#wanted;
-      this.#wanted = [];
-      this.#nextReading = undefined;
-      return recordsWith(this.#folder, wanted);
-    });
-    const reading = this.#nextReading;
-    this.#lastReading = reading.catch(() => undefined);
+    const found = await this.#readings.add(hashes);
     const own = new Set(hashes);
     const list = new WriteList();
-    for (const { record, file } of await reading)
+    for (const { record, file } of found)
       if (hashesOf(record).some((hash) => own.has(hash ?? ''))) list.take(record, file);
     return list.writes;
   }

@@ -35,7 +35,7 @@ export class IndexProgressLine {
   #text({ step, done, total }: IndexProgress): string {
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
     const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
-    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
+    return `${what}: ${grouped(done)}${of}${this.#left(done, total)}`;
   }
 
   #left(done: number, total: number | undefined): string {

@@ -1,6 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
-import { completeItems } from '../catalog/envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../catalog/index/envelope-index.ts';
+import { IndexWriter } from '../catalog/index/index-writer.ts';
+import { MemoryStore } from '../catalog/index/memory-store.ts';
 import {
   type AccountEnvelopes,
   accountInIndex,
@@ -10,16 +11,12 @@ import {
   findInIndex,
   type IndexedAccount,
 } from '../catalog/index/query.ts';
-import { isWholeItem } from '../catalog/match.ts';
-import { RunMembers } from '../catalog/run-members.ts';
-import { bestMatches, selectEnvelopes } from '../catalog/select.ts';
-import { isUnfiltered, type Selection, selectionFilter } from '../catalog/selection.ts';
+import { listMatching } from '../catalog/list-matching.ts';
+import { isUnfiltered, type Selection } from '../catalog/selection.ts';
 import { type LimitFlags, limited } from '../cli/input/limit-flags.ts';
 import type { Context } from '../cli/session/context.ts';
-import { timeOf } from '../kernel/clock.ts';
 import { diskReason, isDiskError } from '../kernel/files/disk-reason.ts';
 import { stateDir } from '../kernel/files/paths.ts';
-import { startReading } from '../kernel/streams.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
 /** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
@@ -37,7 +34,7 @@ export async function select(
 ): Promise<Selected> {
   if (needsIndex(selection)) return searchEnvelopes(selection, { limit: limited.maxItems(flags) }, context);
   let total: number | undefined;
-  const envelopes = selectEnvelopes(await context.session.client(), selection, {
+  const envelopes = listMatching(await context.session.client(), selection, {
     pageSize: limited.pageSize(flags, isUnfiltered(selection)),
     onTotal: (known) => {
       total = known;
@@ -52,53 +49,18 @@ function needsIndex({ signer, words, metadata, run }: Selection): boolean {
   return [signer, words, metadata, run].some((condition) => condition !== undefined);
 }
 
-/** Finds the matching envelopes, newest first: in the index, which is updated first, or if it is disabled, in the service. */
-export async function searchEnvelopes(
+/** Finds the matching envelopes, newest first: in the index, which is updated first. */
+export function searchEnvelopes(
   selection: Selection,
   options: FindOptions,
   context: Context,
 ): Promise<Found> {
-  const found = await fromIndex(
-    (account, running) => findInIndex(account, selection, { ...options, ...running }),
-    context,
-  );
-  if (found !== undefined) return found;
-  const client = await context.session.client();
-  const matches = selectEnvelopes(client, selection, { signal: context.interrupt.signal });
-  const { best, total } = await bestMatches(matches, selection, options);
-  async function* each() {
-    yield* best;
-  }
-  return {
-    envelopes: each(),
-    total: () => total,
-    hasMore: () => total > best.length,
-    knownAt: Date.now(),
-  };
+  return inIndex((account, running) => findInIndex(account, selection, { ...options, ...running }), context);
 }
 
-/** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
-export async function readAccount(selection: Selection, context: Context): Promise<AccountEnvelopes> {
-  const known = await fromIndex((account, running) => accountInIndex(account, selection, running), context);
-  if (known !== undefined) return known;
-  const { session, interrupt } = context;
-  const client = await session.client();
-  const { signal } = interrupt;
-  const { run } = selection;
-  const items = completeItems(client, client.envelopes.list({ signal }), isWholeItem, signal);
-  if (run === undefined) {
-    const envelopes = await startReading(items);
-    // The first response has set the service's clock.
-    return { envelopes, isSelected: selectionFilter(selection, session.now()) };
-  }
-  const members = new RunMembers(run);
-  const envelopes: Envelope[] = [];
-  for await (const one of items) {
-    envelopes.push(one);
-    members.add(one.id, timeOf(one.createdAt), one.metadata);
-  }
-  const matches = selectionFilter(selection, session.now());
-  return { envelopes, isSelected: (one) => members.has(one.id) && matches(one) };
+/** Returns all envelopes of the account. */
+export function readAccount(selection: Selection, context: Context): Promise<AccountEnvelopes> {
+  return inIndex((account, running) => accountInIndex(account, selection, running), context);
 }
 
 /** Requesting this many envelopes takes fewer requests than comparing the index with the list. */
@@ -110,27 +72,36 @@ export async function knownEnvelopes(
   context: Context,
 ): Promise<ReadonlyMap<string, Envelope>> {
   if (ids.length <= FEW) return new Map();
-  const found = await fromIndex((account, running) => finalInIndex(account, ids, running), context);
-  return found ?? new Map();
+  return inIndex((account, running) => finalInIndex(account, ids, running), context);
 }
 
-/** Reads from the index and shows the progress. Returns undefined if the index is disabled or can't be used, which a notice shows. */
-async function fromIndex<T extends object>(
+/**
+ * Reads from the index and shows the progress. If it is disabled or can't be used, which a notice shows, the command builds one in
+ * memory.
+ */
+async function inIndex<T>(
   read: (account: IndexedAccount, running: UpdateOptions) => Promise<T>,
   context: Context,
-): Promise<T | undefined> {
+): Promise<T> {
   const { session, interrupt, terminal } = context;
-  const account = await session.indexedAccount();
-  if (account === undefined) return undefined;
+  const inMemory = async () => ({
+    client: await session.client(),
+    writer: new IndexWriter(new MemoryStore()),
+  });
+  const stored = await session.indexedAccount();
   const line = new IndexProgressLine(context);
+  const running: UpdateOptions = {
+    signal: interrupt.signal,
+    onProgress: (progress) => line.show(progress),
+  };
   try {
-    return await read(account, { signal: interrupt.signal, onProgress: (progress) => line.show(progress) });
+    return await read(stored ?? (await inMemory()), running);
   } catch (error) {
-    const why = unusableReason(error);
+    const why = stored && unusableReason(error);
     if (why === undefined) throw error;
     await line.stop();
     terminal.notice(`${why}. Reading all envelopes from the service.`);
-    return undefined;
+    return await read(await inMemory(), running);
   } finally {
     await line.stop();
   }

@@ -18,7 +18,6 @@ export interface TableFile {
   format: 'csv' | 'xlsx';
   encoding: string;
   /** Only of CSV. */
-  hasByteOrderMark?: boolean;
   delimiter?: string;
   sheet?: string;
   /** Yields the rows, beginning with the header. @throws UnreadableRow where the following rows can't be separated. */

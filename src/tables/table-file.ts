@@ -72,7 +72,6 @@ export async function openTableFile(
   return {
     format: 'csv',
     encoding,
-    hasByteOrderMark: mark !== undefined,
     delimiter: dialect.delimiter,
     records: () => csvRecords(text, dialect),
   };

@@ -1,12 +1,15 @@
 import { copyFileSync, renameSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
-import { readIndex } from '../../src/catalog/index/index-file.ts';
+import { FileStore } from '../../src/catalog/index/file-store.ts';
+import type { IndexStore } from '../../src/catalog/index/index-store.ts';
 import { IndexWriter } from '../../src/catalog/index/index-writer.ts';
+import { MemoryStore } from '../../src/catalog/index/memory-store.ts';
 import { findInIndex } from '../../src/catalog/index/query.ts';
+import { readIndex } from '../../src/catalog/index/read-index.ts';
 import type { Selection } from '../../src/catalog/selection.ts';
 import { collectAll } from '../../src/kernel/streams.ts';
 import { clientFor } from '../support/client.ts';
@@ -28,8 +31,8 @@ afterEach(async () => {
 });
 
 /** A process that uses the index. */
-function process() {
-  const writer = new IndexWriter(path);
+function process(store: IndexStore = new FileStore(path)) {
+  const writer = new IndexWriter(store);
   const client: Client = clientFor(new URL(service.env.ESIGN_BASE_URL ?? '').origin, {
     onEnvelope: (seen, source) => {
       if (source !== 'list') writer.envelope(seen, source === 'get');
@@ -54,6 +57,21 @@ describe('an index', () => {
     await rm(path);
     service.move('env_25', 'CANCELLED');
     expect(await here.find({ words })).toEqual(service.truth('ada'));
+  });
+
+  it('finds the same in memory, from several writes, and after changes', async () => {
+    for (let n = 0; n < 130; n++) service.make();
+    const here = process(new MemoryStore());
+    const words = ['ada'];
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+    // The pages of the list: nothing that was read is requested again.
+    expect(service.requests).toBe(2);
+    for (let n = 0; n < 130; n += 3) service.move(`env_${n}`, 'COMPLETED');
+    service.make();
+    expect(await here.find({ words })).toEqual(service.truth('ada'));
+    const statuses = ['COMPLETED'];
+    expect(await here.find({ words, statuses })).toEqual(service.truth('ada', statuses));
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it.each([
@@ -95,7 +113,7 @@ describe('an index', () => {
       ]);
     }
     // The next reading compacts it to what is live.
-    const [{ known, live }, { size }] = [await readIndex(path), await stat(path)];
+    const [{ known, live }, { size }] = [await readIndex(new FileStore(path)), await stat(path)];
     expect(known.size).toBe(8 * 15);
     expect(size).toBeLessThan(5 * live);
   });

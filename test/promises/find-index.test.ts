@@ -195,29 +195,4 @@ describe('the local index', () => {
   });
 });
 
-describe('without an index', () => {
-  it('finds the same, also with a limit, and where one signer has all words first', async () => {
-    for (const order of ['newest-first', 'none'] as const) {
-      const here = await world({ order });
-      here.make(130, 130);
-      // In a newer one, two signers share the words.
-      const signers = [{ name: 'Ada' }, { email: 'ada7@example.com' }];
-      here.service.make({ id: 'env_shared', subject: 'No7', signers });
-      for (const words of [
-        ['ada'],
-        ['ada', '-L', '3'],
-        ['no7', 'ada7'],
-        ['no7', 'ada7', '-L', '1'],
-        ['ada', '--all'],
-      ]) {
-        const find = async (env: Record<string, string>) => {
-          const { stdout, stderr } = await here.home.run(['find', ...words, '--fields', 'id'], { env });
-          return [linesOf(stdout), stderr];
-        };
-        expect([words, await find({ ESIGN_NO_INDEX: '1' })]).toEqual([words, await find({})]);
-      }
-    }
-  });
-});
-
 it('returns the state of the service after any history', () => findAfterAnyHistory({ runs: 8, seed: 59 }));

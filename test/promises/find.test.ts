@@ -144,6 +144,7 @@ describe('an index', () => {
     await home.run`profiles edit sandbox --no-index`;
     expect(await files()).toEqual([]);
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
+    expect(await foundBy('lukasz', '--cached')).toEqual(some(0, 1));
     expect(await files()).toEqual([]);
     await home.run`profiles edit sandbox --index`;
     const { stdout } = await home.run(argv`find lukasz -q`, { env: { ESIGN_NO_INDEX: '1' } });

@@ -1,4 +1,5 @@
-import { readIndex } from '../../catalog/index/index-file.ts';
+import { FileStore } from '../../catalog/index/file-store.ts';
+import { readIndex } from '../../catalog/index/read-index.ts';
 import { withAccount } from '../../cli/account-commands.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
@@ -77,7 +78,7 @@ async function indexFacts({ session }: Context): Promise<IndexFacts | 'off' | un
   if (settings.baseUrl === undefined || settings.apiKey === undefined) return undefined;
   const file = indexPathOf(settings);
   if (file === undefined) return 'off';
-  const { known, completeness, size } = await readIndex(file);
+  const { known, completeness, size } = await readIndex(new FileStore(file));
   return { file, envelopes: known.size, bytes: size, completeAt: completeness?.complete };
 }
 

@@ -1,4 +1,4 @@
-import { removeIndexesOf } from '../../catalog/index/index-file.ts';
+import { removeIndexesOf } from '../../catalog/index/file-store.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';

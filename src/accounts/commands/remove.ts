@@ -1,4 +1,4 @@
-import { removeIndexesOf } from '../../catalog/index/index-file.ts';
+import { removeIndexesOf } from '../../catalog/index/file-store.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';

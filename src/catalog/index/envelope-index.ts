@@ -1,16 +1,18 @@
-import { dirname } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../../api/limits.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
+import { hasChecksum } from '../../lines/line.ts';
 import { readIfExists } from '../envelope-list.ts';
 import { isWholeItem } from '../match.ts';
 import type { Selection } from '../selection.ts';
-import { compactIndex, readIndex, removeUnusedIndexes, StoredEnvelopes } from './index-file.ts';
+import { envelopeIn } from './entry.ts';
+import type { IndexStore, StoredLines } from './index-store.ts';
 import type { IndexWriter } from './index-writer.ts';
 import { ListComparison } from './list-comparison.ts';
+import { readIndex } from './read-index.ts';
 import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 export interface IndexProgress {
@@ -39,7 +41,7 @@ const LARGE_READ_PACE = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 
 /** The local index of one account's envelopes, brought up to date for one query. */
 export class EnvelopeIndex {
-  readonly #path: string;
+  readonly #store: IndexStore;
   readonly #client: Client;
   readonly #writer: IndexWriter;
   readonly #selection: Selection;
@@ -63,7 +65,7 @@ export class EnvelopeIndex {
     snapshot: Snapshot,
     options: UpdateOptions,
   ) {
-    this.#path = writer.path;
+    this.#store = writer.store;
     this.#client = client;
     this.#writer = writer;
     this.#selection = selection;
@@ -77,11 +79,11 @@ export class EnvelopeIndex {
     selection: Selection,
     options: UpdateOptions = {},
   ): Promise<EnvelopeIndex> {
-    const { path } = account.writer;
+    const { store } = account.writer;
     account.writer.flush();
-    const read = () => readIndex(path, selection);
+    const read = () => readIndex(store, selection);
     let snapshot = await read();
-    if (await compactIndex(path, snapshot)) snapshot = await read();
+    if (await store.tidy(snapshot)) snapshot = await read();
     return new EnvelopeIndex(account, selection, snapshot, options);
   }
 
@@ -94,8 +96,8 @@ export class EnvelopeIndex {
     return this.#snapshot.hits(this.#now(), (one) => this.isCurrent(one));
   }
 
-  isHit(one: IndexedEnvelope): boolean {
-    return this.#snapshot.isHit(one, this.#now(), this.isCurrent(one));
+  hitFilter(): (one: IndexedEnvelope) => boolean {
+    return this.#snapshot.hitFilter(this.#now(), (one) => this.isCurrent(one));
   }
 
   /** Returns true for an envelope that can't change anymore or was read for this query. */
@@ -115,9 +117,7 @@ export class EnvelopeIndex {
       await this.#paced(isNew, () => this.#findNew());
       await this.#readUnlisted();
       await this.#readOutdated(wanted);
-      if (this.#wasReplaced) continue;
-      if (isNew) await removeUnusedIndexes(dirname(this.#path));
-      return;
+      if (!this.#wasReplaced) return;
     }
     throw this.#doesNotKeepLines();
   }
@@ -139,15 +139,15 @@ export class EnvelopeIndex {
 
   /** Yields envelopes of the index. With `cached`, those that another process has just moved are left out. */
   async *stored(entries: Iterable<IndexedEnvelope>, { cached = false } = {}): AsyncGenerator<Envelope, void> {
-    let file: StoredEnvelopes | undefined;
+    let lines: StoredLines | undefined;
     try {
       for (const one of entries) {
-        file ??= new StoredEnvelopes(this.#path);
-        const envelope = file.get(one) ?? (cached ? undefined : await this.#current(one.id));
+        lines ??= this.#store.open();
+        const envelope = storedAt(lines, one) ?? (cached ? undefined : await this.#current(one.id));
         if (envelope !== undefined) yield envelope;
       }
     } finally {
-      file?.close();
+      lines?.close();
     }
   }
 
@@ -228,7 +228,7 @@ export class EnvelopeIndex {
   }
 
   #doesNotKeepLines(): IndexUnusable {
-    return new IndexUnusable(`${this.#path} doesn't keep what is added to it`);
+    return new IndexUnusable(`${this.#store.place} doesn't keep what is added to it`);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */
@@ -241,9 +241,9 @@ export class EnvelopeIndex {
 
   async #readNewLines(): Promise<void> {
     this.#writer.flush();
-    if (this.#writer.hasFailed) throw new IndexUnusable(`${this.#path} can't be written`);
+    if (this.#writer.hasFailed) throw new IndexUnusable(`${this.#store.place} can't be written`);
     const { file } = this.#snapshot;
-    this.#snapshot = await readIndex(this.#path, this.#selection, this.#snapshot);
+    this.#snapshot = await readIndex(this.#store, this.#selection, this.#snapshot);
     this.#wasReplaced ||= file !== undefined && this.#snapshot.file !== file;
   }
 
@@ -251,4 +251,12 @@ export class EnvelopeIndex {
     const { window } = this.#client;
     return isLarge && window ? window.withReserve(LARGE_READ_PACE, work) : work();
   }
+}
+
+/** Returns an envelope; undefined if the index was replaced since its position was read, and its line checked. */
+function storedAt(lines: StoredLines, one: IndexedEnvelope): Envelope | undefined {
+  const line = lines.line(one.start, one.end).subarray(0, -1);
+  if (!hasChecksum(line, one.checksum)) return undefined;
+  const envelope = envelopeIn(line);
+  return envelope?.id === one.id ? envelope : undefined;
 }

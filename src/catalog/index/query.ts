@@ -4,8 +4,9 @@ import { isTerminal } from '../../kernel/statuses.ts';
 import { type Selection, selectionFilter } from '../selection.ts';
 import { EnvelopeIndex, type UpdateOptions } from './envelope-index.ts';
 import type { IndexWriter } from './index-writer.ts';
+import type { IndexedEnvelope } from './snapshot.ts';
 
-/** An account with an index on this machine. */
+/** An account with an index of its envelopes. */
 export interface IndexedAccount {
   client: Client;
   writer: IndexWriter;
@@ -13,7 +14,7 @@ export interface IndexedAccount {
 
 export interface FindOptions {
   limit?: number | undefined;
-  /** Uses only the index, however old it is. */
+  /** Uses only the stored index, however old it is. */
   cached?: boolean | undefined;
   /** Discards the index first, and reads every envelope from the service. */
   refresh?: boolean | undefined;
@@ -42,20 +43,22 @@ export async function findInIndex(
   selection: Selection,
   { limit, cached, refresh, oneSignerFirst, ...running }: FindOptions & UpdateOptions,
 ): Promise<Found> {
-  if (refresh) account.writer.clear();
+  const { writer } = account;
+  if (refresh) writer.clear();
+  const isCached = cached && writer.store.isKept;
   const index = await EnvelopeIndex.open(account, selection, running);
   const ranked = () => {
     const hits = index.hits();
     if (!oneSignerFirst) return hits;
     return [...hits.filter((one) => one.isOneSigner), ...hits.filter((one) => !one.isOneSigner)];
   };
-  if (!cached) await index.update(() => ranked().slice(0, limit));
+  if (!isCached) await index.update(() => ranked().slice(0, limit));
   const hits = ranked();
   const hasMore = limit !== undefined && hits.length > limit;
   // Beyond the limit, envelopes may have left the status since they were read.
   const isExact = !hasMore || (selection.statuses ?? selection.expiresBefore) === undefined;
   return {
-    envelopes: index.stored(hits.slice(0, limit), { cached }),
+    envelopes: index.stored(hits.slice(0, limit), { cached: isCached }),
     total: () => (isExact ? hits.length : undefined),
     hasMore: () => hasMore,
     knownAt: index.snapshot.completeness?.complete,
@@ -105,12 +108,12 @@ export async function accountInIndex(
   running: UpdateOptions,
 ): Promise<AccountEnvelopes> {
   const index = await EnvelopeIndex.open(account, selection, running);
-  await index.update(() =>
-    [...index.snapshot.known.values()].filter((one) => {
-      if (one.known === 'part') return true;
-      return (one.hasChanged || !isTerminal(one.status)) && index.isHit(one);
-    }),
-  );
+  await index.update(() => {
+    const isHit = index.hitFilter();
+    const isToRead = (one: IndexedEnvelope) =>
+      one.known === 'part' || ((one.hasChanged || !isTerminal(one.status)) && isHit(one));
+    return [...index.snapshot.known.values()].filter(isToRead);
+  });
   const { members, known } = index.snapshot;
   const matches = selectionFilter(selection, account.client.serviceClock.now());
   const isSelected = (one: Envelope) => (members?.has(one.id) ?? true) && matches(one);

@@ -1,10 +1,16 @@
 import { timeOf } from '../../kernel/clock.ts';
-import { followingStatuses, isInFlight } from '../../kernel/statuses.ts';
+import { isInFlight } from '../../kernel/statuses.ts';
 import { foldText } from '../../kernel/text/words.ts';
 import { REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import { checksumOf } from '../../lines/line.ts';
 import { RunMembers } from '../run-members.ts';
-import { contentFilter, type MatchAnswer, matchesOneSigner, type Selection } from '../selection.ts';
+import {
+  contentFilter,
+  type MatchAnswer,
+  matchesOneSigner,
+  type Selection,
+  stateFilter,
+} from '../selection.ts';
 import {
   type Completeness,
   type EntryHead,
@@ -34,7 +40,7 @@ export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
 
 type Match = Pick<IndexedEnvelope, 'matches' | 'expires' | 'isOneSigner'>;
 
-/** The content of an index file, built from its lines in order, and which envelopes match a selection. */
+/** The content of an index, built from its lines in order, and which envelopes match a selection. */
 export class Snapshot {
   readonly known = new Map<string, IndexedEnvelope>();
   /** The number of damaged lines, which are skipped. */
@@ -92,11 +98,14 @@ export class Snapshot {
    * `now`: by the service's clock.
    */
   hits(now: number, isCurrent: (one: IndexedEnvelope) => boolean): IndexedEnvelope[] {
-    return [...this.known.values()].filter((one) => this.isHit(one, now, isCurrent(one))).sort(newestFirst);
+    return [...this.known.values()].filter(this.hitFilter(now, isCurrent)).sort(newestFirst);
   }
 
-  isHit(one: IndexedEnvelope, now: number, isCurrent: boolean): boolean {
-    return one.matches === true && this.#mayMatch(one, now, isCurrent) && (this.members?.has(one.id) ?? true);
+  /** Returns a test for the envelopes that `hits` returns. */
+  hitFilter(now: number, isCurrent: (one: IndexedEnvelope) => boolean): (one: IndexedEnvelope) => boolean {
+    const mayHaveState = this.#stateFilter(now);
+    return (one) =>
+      one.matches === true && mayHaveState(one, isCurrent(one)) && (this.members?.has(one.id) ?? true);
   }
 
   /** Returns the envelopes that have to be read to see whether they match. */
@@ -104,8 +113,9 @@ export class Snapshot {
     const isOpen = ({ id, matches }: IndexedEnvelope) =>
       this.members?.isUndecided(id) === true ||
       (matches === undefined && (this.members === undefined || this.members.mayInclude(id)));
+    const mayHaveState = this.#stateFilter(now);
     return [...this.known.values()].filter(
-      (one) => one.known === 'part' && isOpen(one) && this.#mayMatch(one, now, false),
+      (one) => one.known === 'part' && isOpen(one) && mayHaveState(one, false),
     );
   }
 
@@ -158,27 +168,11 @@ export class Snapshot {
     else this.completeness = this.known.size < event.count ? undefined : event;
   }
 
-  #mayMatch(one: IndexedEnvelope, now: number, isCurrent: boolean): boolean {
-    const { createdAfter, createdBefore } = this.#selection;
-    const isUnknown = Number.isNaN(one.created) && one.known === 'part';
-    if (createdAfter !== undefined && !isUnknown && !(one.created >= createdAfter(now))) return false;
-    if (createdBefore !== undefined && !isUnknown && !(one.created <= createdBefore(now))) return false;
-    return this.#mayHaveStatus(one, isCurrent) && this.#mayExpire(one, now, isCurrent);
-  }
-
-  #mayHaveStatus({ status }: IndexedEnvelope, isCurrent: boolean): boolean {
-    const { statuses } = this.#selection;
-    if (statuses === undefined || statuses.includes(status)) return true;
-    if (isCurrent) return false;
-    const following = followingStatuses(status);
-    return following === undefined || following.some((one) => statuses.includes(one));
-  }
-
-  #mayExpire({ status, expires }: IndexedEnvelope, now: number, isCurrent: boolean): boolean {
-    const { expiresBefore } = this.#selection;
-    if (expiresBefore === undefined) return true;
-    if (isCurrent) return isInFlight(status) && expires <= expiresBefore(now);
-    return isInFlight(status) || followingStatuses(status) === undefined;
+  /** Only an envelope that was read whole certainly lacks what it doesn't show. */
+  #stateFilter(now: number): (one: IndexedEnvelope, isCurrent: boolean) => boolean {
+    const filter = stateFilter(this.#selection, now);
+    return ({ status, created, expires }, isCurrent) =>
+      filter({ status, created, expires, isCurrent }) ?? !isCurrent;
   }
 }
 

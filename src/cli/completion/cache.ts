@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import type { IndexScope } from '../../catalog/index/index-writer.ts';
+import type { IndexScope } from '../../catalog/index/file-store.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { readRegularSync } from '../../kernel/files/regular-file.ts';

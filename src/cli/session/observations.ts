@@ -1,5 +1,6 @@
 import type { FindSimilarIds } from '../../api/resources.ts';
-import { type IndexScope, type IndexWriter, indexPath } from '../../catalog/index/index-writer.ts';
+import { type IndexScope, indexPath } from '../../catalog/index/file-store.ts';
+import type { IndexWriter } from '../../catalog/index/index-writer.ts';
 import { findStateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Recents } from '../completion/recent.ts';
@@ -38,8 +39,8 @@ export function similarIdsFinder({ scope, index }: Observations): FindSimilarIds
     const recent = readRecent(cacheFile(folder, scope), `${missing.kind}s`, Date.now());
     const similar = suggestIds(missing, recent);
     if (similar.length > 0 || missing.kind !== 'envelope' || index === undefined) return similar;
-    const { readIndex } = await import('../../catalog/index/index-file.ts');
-    const { known } = await readIndex(index.path);
+    const { readIndex } = await import('../../catalog/index/read-index.ts');
+    const { known } = await readIndex(index.store);
     return suggestIds(
       missing,
       [...known.keys()].map((id) => ({ id, label: '' })),

@@ -3,6 +3,7 @@ import type { SandboxControl } from '../../api/sandbox-control.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
 import { userAgentOf } from '../../api/user-agent.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
+import { FileStore } from '../../catalog/index/file-store.ts';
 import { IndexWriter } from '../../catalog/index/index-writer.ts';
 import type { IndexedAccount } from '../../catalog/index/query.ts';
 import { type Clock, clockOfCommand } from '../../kernel/clock.ts';
@@ -52,7 +53,6 @@ export class Session {
   #connected: Promise<Client> | undefined;
   #countsDown = false;
   #readsOnly = false;
-  #onRead: (() => void) | undefined;
   /** Shared by all clients, so that the emails of a command are counted together. */
   #gate: Promise<OpenGate> | undefined;
 
@@ -67,13 +67,9 @@ export class Session {
     this.words = invocation.words;
   }
 
-  /**
-   * Makes every client of the service refuse requests other than GET from now on. The controls of a sandbox are not affected.
-   * `onRead` is called for each request.
-   */
-  restrictToReads(onRead?: () => void): void {
+  /** Makes every client of the service refuse requests other than GET from now on. The controls of a sandbox are not affected. */
+  restrictToReads(): void {
     this.#readsOnly = true;
-    this.#onRead = onRead;
   }
 
   /** Returns the service's time (ms), or the local time before the first response. */
@@ -125,7 +121,7 @@ export class Session {
     const { recents } = observations;
     observations.scope = scopeOf(settings);
     const path = indexPathOf(settings);
-    if (path !== undefined) observations.index ??= new IndexWriter(path);
+    if (path !== undefined) observations.index ??= new IndexWriter(new FileStore(path));
     const { index } = observations;
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
@@ -229,10 +225,7 @@ export class Session {
       serviceClock: this.#serviceClock,
       graceMs: RESPONSE_GRACE_MS,
       readsOnly: this.#readsOnly,
-      onRequest: (reads) => {
-        this.#onRead?.();
-        return this.#terminal.showWaiting(waitingText(reads, host));
-      },
+      onRequest: (reads) => this.#terminal.showWaiting(waitingText(reads, host)),
       trace: this.trace,
       onWait: ({ ms, error }) => this.#showWait(ms, error),
       ...options,

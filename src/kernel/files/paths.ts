@@ -24,8 +24,8 @@ const FOLDERS = {
  * Returns the folder of profiles: ESIGN_CONFIG_DIR or the system's folder for settings.
  * @throws UsageError if the home folder is unknown.
  */
-export function configDir(env: Environment = process.env): string {
-  return env.ESIGN_CONFIG_DIR || (platformFolder('config', env) ?? refuseWithoutHome());
+export function configDir(): string {
+  return process.env.ESIGN_CONFIG_DIR || (platformFolder('config', process.env) ?? refuseWithoutHome());
 }
 
 /**
@@ -37,13 +37,13 @@ export function stateDir(): string {
 }
 
 /** Returns the folder of journals and sandbox data, or undefined if the home folder is unknown. For reads that don't need it. */
-export function findStateDir(env: Environment = process.env): string | undefined {
-  return env.ESIGN_STATE_DIR || platformFolder('state', env);
+export function findStateDir(): string | undefined {
+  return process.env.ESIGN_STATE_DIR || platformFolder('state', process.env);
 }
 
 /** Returns the folder of files that can be recreated at any time, or undefined if the home folder is unknown. */
-export function cacheDir(env: Environment = process.env): string | undefined {
-  const folder = platformFolder('cache', env);
+export function cacheDir(): string | undefined {
+  const folder = platformFolder('cache', process.env);
   return folder !== undefined && process.platform === 'win32' ? join(folder, 'cache') : folder;
 }
 

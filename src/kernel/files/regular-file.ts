@@ -63,8 +63,8 @@ export function readRegularSync(path: string): Buffer {
 }
 
 /** Returns the text of a file, or undefined if it does not exist. */
-export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
-  return (await readRegularBytes(path, { flags }))?.toString('utf8');
+export async function readRegular(path: string): Promise<string | undefined> {
+  return (await readRegularBytes(path))?.toString('utf8');
 }
 
 /** Returns at most `maxBytes` bytes of a file, or undefined if it does not exist. */

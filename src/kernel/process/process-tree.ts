@@ -6,9 +6,9 @@ import { childEnvironment } from './child-environment.ts';
 const NOT_FOUND = 128;
 
 /** Returns the program and arguments that end a process tree on Windows. */
-function taskkill(pid: number, env: NodeJS.ProcessEnv = process.env): [string, string[]] {
+function taskkill(pid: number): [string, string[]] {
   // The full path is needed because Windows would search the current folder first.
-  const file = win32.join(env.SystemRoot || 'C:\\Windows', 'System32', 'taskkill.exe');
+  const file = win32.join(process.env.SystemRoot || 'C:\\Windows', 'System32', 'taskkill.exe');
   return [file, ['/pid', String(pid), '/T', '/F']];
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { shippedFile } from '../../kernel/files/shipped-file.ts';
 import type { PagesOptions } from '../pages/guard.ts';
@@ -35,10 +34,7 @@ export function webApp(options: RouteOptions & ControlOptions & PagesOptions): H
 }
 
 /** Returns the text of a file in `contract/`, or null if it doesn't exist. */
-async function readContract(
-  name: 'openapi.yaml' | 'sandbox-openapi.yaml',
-  from: string = fileURLToPath(import.meta.url),
-): Promise<string | null> {
-  const path = shippedFile(from, join('contract', name));
+async function readContract(name: 'openapi.yaml' | 'sandbox-openapi.yaml'): Promise<string | null> {
+  const path = shippedFile(import.meta.filename, join('contract', name));
   return path === undefined ? null : readFile(path, 'utf8');
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { EmbeddedFont, PDF } from '@libpdf/core';
 import { shippedFile } from '../../../kernel/files/shipped-file.ts';
 
@@ -17,8 +16,12 @@ const FILES: Readonly<Record<FontUse, string>> = {
  * Returns the font folder: `fonts/` next to or above this module in a bundle, `dist/fonts/` of the repository when running from source.
  * Throws if the build step that creates it has not run.
  */
-function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
-  const file = shippedFile(from, join('fonts', FILES.text), join('dist', 'fonts', FILES.text));
+function fontFolder(): string {
+  const file = shippedFile(
+    import.meta.filename,
+    join('fonts', FILES.text),
+    join('dist', 'fonts', FILES.text),
+  );
   if (file !== undefined) return dirname(file);
   throw new Error("The sandbox's fonts are missing: run `node scripts/fonts.mjs` to prepare them.");
 }
