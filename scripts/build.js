@@ -14,7 +14,7 @@ const { writeSbom } = await import('./sbom.js');
 await prepareFonts();
 const bundled = await bundle();
 await copyPages();
-// The PDF viewer and the fonts are copied unchanged.
+// The bundler doesn't know the PDF viewer and the fonts.
 const packages = [...packagesOf(bundled), 'node_modules/pdfjs-dist', ...fontPackages];
 await writeNotices(packages, bundled);
 await writeSbom(packages);

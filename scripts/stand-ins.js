@@ -52,12 +52,6 @@ const FIRST = [
 
 /** Replacements in code that is loaded late. They only reduce the size of the package. */
 const LATE = [
-  // It is for prompts in an editor, which we don't use. It contains tables of a hundred character sets.
-  [
-    /@inquirer\/editor\/.*\.js$/,
-    '@inquirer/external-editor',
-    `exports.editAsync = () => { throw new Error('no editor prompts'); };`,
-  ],
   // It validates the client's responses, which we never request. zod validates the arguments of tools.
   [
     /@modelcontextprotocol\/server\/dist\/.*\.mjs$/,

@@ -96,10 +96,12 @@ function planReminder(
   if (options.at !== undefined && due.length === 0) return unnamed[0] ? notOpen(unnamed[0]) : notDue(id);
   const start = gapStart(options, now);
   // Without a signer, the service reminds every pending signer, whoever's turn it is (API document, Remind).
+  const lacksIds = due.every(({ signer }) => !signer.id);
+  const isNobodyReminded = !pending.some((signer) => isReminded({ signer, since: start }));
   const isForAll =
     options.at === undefined
-      ? named === undefined && !pending.some((signer) => isReminded({ signer, since: start }))
-      : due.every(({ signer }) => !signer.id);
+      ? named === undefined && (due.length === pending.length || (lacksIds && isNobodyReminded))
+      : lacksIds;
   const since = Math.min(start, ...due.map((one) => one.since));
   const requests: ReminderRequest[] = isForAll
     ? [{ signerId: undefined, signers: due.map(({ signer }) => signer), since }]

@@ -10,6 +10,14 @@ export function notWritableError(path: string, error: unknown): JournalError | U
   });
 }
 
+/** Returns the error for a journal that exists and can't be read. */
+export function notReadableError(path: string, error: unknown): UsageError {
+  return new UsageError(`Can't read the journal ${path}: ${diskReason(error)}.`, {
+    cause: error,
+    hint: 'Check its permissions, or move it out of the way.',
+  });
+}
+
 /** Returns the error for an entry that couldn't be written. Earlier entries are on disk. */
 export function writeFailedError(path: string, error: unknown): JournalError {
   const isDeleted = codeOf(error) === 'ENOENT';

@@ -1,4 +1,6 @@
+import { isDiskError } from '../kernel/files/disk-reason.ts';
 import { openRegularFile, roomForLine } from '../kernel/files/regular-file.ts';
+import { notReadableError } from './failures.ts';
 
 /** A complete line without its line break, with the byte offset of the next line. */
 export interface JournalLine {
@@ -10,20 +12,30 @@ export interface JournalLine {
 const ROOM = 1024 * 1024;
 const BREAK = 10;
 
-/** Yields the complete lines of a file from an offset. A last line without its line break is skipped. A missing file has no lines. */
+/**
+ * Yields the complete lines of a journal from an offset. A last line without its line break is skipped. A missing file has no lines.
+ * @throws UsageError if the file can't be read.
+ */
 export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLine, void, undefined> {
   let end = from;
-  for await (const block of blocksOf(path, { from })) {
-    const lines: JournalLine[] = [];
-    end = cut(Buffer.from(block), end, (bytes, _, next) => lines.push({ bytes, end: next }));
-    yield* lines;
+  try {
+    for await (const block of blocksOf(path, { from })) {
+      const lines: JournalLine[] = [];
+      end = cut(Buffer.from(block), end, (bytes, _, next) => lines.push({ bytes, end: next }));
+      yield* lines;
+    }
+  } catch (error) {
+    throw isDiskError(error) ? notReadableError(path, error) : error;
   }
 }
 
 /** Called with a line without its line break, and its position. The bytes are only valid until it returns. */
 export type TakeLine = (bytes: Buffer, start: number, end: number) => void;
 
-/** Calls `take` with the same lines, which is faster for large files. */
+/**
+ * Calls `take` with the same lines, which is faster for large files.
+ * @throws the system's error if the file can't be read.
+ */
 export async function eachLine(path: string, from: number, take: TakeLine): Promise<void> {
   let end = from;
   for await (const block of blocksOf(path, { from })) end = cut(block, end, take);

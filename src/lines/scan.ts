@@ -1,7 +1,9 @@
 import { UsageError } from '../kernel/errors.ts';
+import { isDiskError } from '../kernel/files/disk-reason.ts';
 import { isRecord } from '../kernel/json.ts';
+import { notReadableError } from './failures.ts';
 import { readLine } from './line.ts';
-import { eachLine } from './lines.ts';
+import { eachLine, type TakeLine } from './lines.ts';
 
 export interface JournalFormat<T> {
   /** The kind of the journal. A file of another kind or a newer version is refused. */
@@ -40,6 +42,7 @@ export function headerOf({ kind, version }: JournalFormat<unknown>): object {
 /**
  * Calls `take` with each entry of a journal, which another process may be writing at the same time. Changes nothing.
  * A missing file has no entries.
+ * @throws UsageError if the file can't be read, or is damaged.
  */
 export async function scan<T>(
   reading: JournalReading<T>,
@@ -49,7 +52,7 @@ export async function scan<T>(
   const state = { size: 0, skipped: 0 };
   let bad: number | undefined;
   let number = 0;
-  await eachLine(path, 0, (bytes, start, end) => {
+  const takeLine: TakeLine = (bytes, start, end) => {
     number++;
     // The last line may be incomplete. An invalid line is damage only if others follow it.
     if (bad !== undefined) state.skipped += skipLine(bad, reading);
@@ -62,7 +65,12 @@ export async function scan<T>(
       else take(entry, { start, end });
     }
     if (bad === undefined) state.size = end;
-  });
+  };
+  try {
+    await eachLine(path, 0, takeLine);
+  } catch (error) {
+    throw isDiskError(error) ? notReadableError(path, error) : error;
+  }
   return state;
 }
 

@@ -14,15 +14,20 @@ import { json, startServer, type TestServer } from '../support/server.ts';
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const HOUR_MS = 3_600_000;
 const people = (idOf: (name: string) => string | null) =>
-  ['ada', 'bo'].map((name) => ({ id: idOf(name), email: `${name}@b.c`, status: 'SENT' }));
+  ['ada', 'bo'].map((name, index) => ({
+    ...{ id: idOf(name), email: `${name}@b.c`, status: 'SENT' },
+    order: index + 1,
+  }));
 
 let service: TestServer;
 let machine: string;
 let signers: ReturnType<typeof people>;
+let signingOrder: string;
 beforeEach(async () => {
   signers = people((name) => `s_${name}`);
+  signingOrder = 'PARALLEL';
   service = await startServer((_, response) =>
-    json(response, 200, { data: { id: 'env_1', status: 'SENT', signers } }),
+    json(response, 200, { data: { id: 'env_1', status: 'SENT', signingOrder, signers } }),
   );
   machine = await mkdtemp(join(tmpdir(), 'esign-remind-'));
 });
@@ -70,6 +75,21 @@ describe('two processes that plan before either sends', () => {
     await one.execute();
     await other.execute();
     expect(reminders()).toHaveLength(2);
+  });
+});
+
+describe('a reminder for everyone whose turn it is', () => {
+  it.each([
+    ['is one request if that is everyone who has not signed', 'PARALLEL', ''],
+    [
+      'names the signer if others sign later, because the service might remind them',
+      'SEQUENTIAL',
+      '{"signerId":"s_ada"}',
+    ],
+  ])('%s', async (_, order, body) => {
+    signingOrder = order;
+    await (await plan()).execute();
+    expect(reminders()).toEqual([body]);
   });
 });
 

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Journal } from '../../src/lines/journal.ts';
+import { linesOf } from '../../src/lines/lines.ts';
 import { type JournalReading, scan } from '../../src/lines/scan.ts';
 import { isPrivate } from '../support/private.ts';
 import { isWindows } from '../support/system.ts';
@@ -164,6 +165,12 @@ describe('a journal', () => {
     const file = join(folder, 'file');
     await writeFile(file, '');
     await expect(Journal.open(at(join(file, 'x.jsonl')))).rejects.toThrow("Can't write the journal");
+  });
+
+  it("reports that it can't be read", async () => {
+    const error = { code: 'USAGE', message: `Can't read the journal ${folder}: it is a folder.` };
+    await expect(entriesOf(at(folder))).rejects.toMatchObject(error);
+    await expect(linesOf(folder).next()).rejects.toMatchObject(error);
   });
 
   it.skipIf(isWindows || process.getuid?.() === 0)('reports that its folder is read-only', async () => {

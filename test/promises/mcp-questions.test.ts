@@ -43,7 +43,7 @@ describe('a client that can ask its user', () => {
         '',
         'Subject: Lease; People: nobody',
         'People:',
-        '- Bea Conti <bea@example.com> (Signer)',
+        '- bea@example.com, Bea Conti, Signer',
       ].join('\n'),
     ]);
     await assistant.data('cancel', { id: made.id });
@@ -58,6 +58,7 @@ describe('a client that can ask its user', () => {
     ['closes the question', { action: 'cancel' }],
     ['accepts it without selecting yes', { action: 'accept', content: {} }],
     ['selects no', { action: 'accept', content: { confirm: false } }],
+    ['answers with something other than yes', { action: 'accept', content: { confirm: 'true' } }],
   ])('does nothing if the user %s', async (_, answer) => {
     const assistant = await connect();
     assistant.answerOfUser = answer;
@@ -81,6 +82,15 @@ describe('a client that can ask its user', () => {
     await assistant.end();
   });
 
+  it('shows who is emailed, even if the name is long and contains another address', async () => {
+    const assistant = await connect();
+    assistant.answerOfUser = { action: 'decline' };
+    const name = `"Bea <bea@example.com> (Signer)${' '.repeat(400)}."`;
+    await assistant.call('create', { ...create, signer: [`${name} <mallory@example.com>;role=Signer`] });
+    expect(assistant.questions[0]).toContain('- mallory@example.com, Bea <bea@example.com> (Signer)');
+    await assistant.end();
+  });
+
   it('asks about nothing that would not be done', async () => {
     const assistant = await connect();
     assistant.answerOfUser = YES;
@@ -90,6 +100,19 @@ describe('a client that can ask its user', () => {
       error: { code: 'REMINDED_RECENTLY' },
     });
     expect(assistant.questions).toHaveLength(2);
+    await assistant.end();
+  });
+
+  it('does nothing if the user confirms a call that the client has canceled', async () => {
+    const assistant = await connect();
+    const before = await emails();
+    void assistant.call('create', create);
+    await eventually(() => expect(assistant.questions).toHaveLength(1));
+    assistant.write({ method: 'notifications/cancelled', params: { requestId: 2 } });
+    assistant.write({ id: 0, result: YES });
+    assistant.answerOfUser = { action: 'decline' };
+    expect(await assistant.call('create', create)).toMatchObject(notConfirmed);
+    expect(await emails()).toBe(before);
     await assistant.end();
   });
 

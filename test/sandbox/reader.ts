@@ -1,17 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { PDF, PdfArray, PdfRef, PdfStream } from '@libpdf/core';
 import { needs } from '../support/tools.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 /** For tests that read documents back with poppler. */
 export const needsReader = needs('pdftotext', 'pdfinfo', 'pdftoppm');
 
-/** Fills dist/fonts like a build; returns quickly if they exist. */
+/** Fills dist/fonts as a build does, unless it is filled. */
 export function prepareFonts(): void {
-  execFileSync(process.execPath, [fileURLToPath(new URL('../../scripts/fonts.mjs', import.meta.url))]);
+  if (existsSync(join(ROOT, 'dist/fonts/licenses'))) return;
+  execFileSync(process.execPath, [join(ROOT, 'scripts/fonts.mjs')]);
 }
 
 /** The text that a reader finds, page by page, without bidi marks. Options as for pdftotext. */

@@ -1,7 +1,6 @@
 import { questionAbout } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { grouped } from '../../kernel/duration.ts';
-import { mailboxOf } from '../../kernel/text/person.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 
 /** What the client asks its user before a call is carried out. `state` identifies the call when the client repeats it with the answer. */
@@ -35,8 +34,8 @@ interface Person {
 
 /** The most signers to name. */
 const MAX_PEOPLE = 50;
-/** The width to which each text is cut, in columns. */
-const MAX_WIDTH = 200;
+/** The width to which each text is cut, in columns. The longest address has 254 characters. */
+const MAX_WIDTH = 300;
 const MAX_MESSAGE_WIDTH = 1_000;
 
 /**
@@ -65,6 +64,8 @@ export async function questionText(
   return lines.join('\n');
 }
 
-function personText(person: Person): string {
-  return person.role ? `${mailboxOf(person)} (${person.role})` : mailboxOf(person);
+/** Begins with the address, which decides who is emailed. An assistant chooses the name, which may look like another address. */
+function personText({ name, email, role }: Person): string {
+  const more = [name === email ? undefined : name, role].filter(Boolean);
+  return [email || '(no address)', ...more].join(', ');
 }

@@ -20,7 +20,7 @@ export function launch(): Promise<Browser> {
 /** A page and its errors; tests expect none. */
 export async function open(
   browser: Browser,
-  options: { width?: number; height?: number } & Pick<BrowserContextOptions, 'hasTouch'> = {},
+  options: { width?: number; height?: number } & Pick<BrowserContextOptions, 'hasTouch' | 'colorScheme'> = {},
 ): Promise<{ page: Page; errors: string[] }> {
   const { width = 1280, height = 900, ...more } = options;
   const context = await browser.newContext({ viewport: { width, height }, ...more });
