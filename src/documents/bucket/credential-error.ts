@@ -108,13 +108,8 @@ function misconfigured(used: string, { profiles, ssoSessions }: AwsFiles): Probl
 }
 
 function missingSession(profile: string, session: string): Problem {
-  const why = `the AWS profile ${profile} names the sso_session ${session}`;
-  if (!/\s/.test(session))
-    return { why: `${why}, which is not in ~/.aws/config`, hint: 'Add it with `aws configure sso-session`.' };
-  return {
-    why: `${why}, and names with a space can't be read`,
-    hint: 'Rename the session in ~/.aws/config, and sign in again with `aws sso login`.',
-  };
+  const why = `the AWS profile ${profile} names the sso_session ${session}, which is not in ~/.aws/config`;
+  return { why, hint: 'Add it with `aws configure sso-session`.' };
 }
 
 /** Returns the answer of a service that refused the request. */
