@@ -3,14 +3,13 @@ import { kindOf } from '../kernel/options.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
+import type { Envelope, Template } from './resource-types.ts';
 import {
-  type Envelope,
   envelopeOf,
   matchesSchema,
   readAs,
   readEnvelope,
   resourceResponseSchema,
-  type Template,
   templateSchema,
 } from './schemas.ts';
 import type { WriteIdentity } from './write-identity.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasSigned, isInFlight } from '../kernel/statuses.ts';
 import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/limits.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { EnvelopePage } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { ifFound } from '../kernel/request-failures.ts';

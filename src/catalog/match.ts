@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { isInFlight, showsSigners } from '../kernel/statuses.ts';
 import { foldText } from '../kernel/text/words.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/limits.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { completeItem, readIfExists } from './envelope-list.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { isWeekend, timeOf, timeOnWeekday } from '../kernel/clock.ts';
 import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/statuses.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
 import { dueTurns, type ReminderSteps, showsTurns } from '../catalog/turns.ts';
 import { durationInWords, HOUR_MS } from '../kernel/duration.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { listed } from '../kernel/duration.ts';

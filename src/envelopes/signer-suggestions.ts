@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { recentItems } from '../catalog/envelope-list.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { DAY_MS } from '../kernel/duration.ts';

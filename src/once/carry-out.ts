@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { EsignError } from '../kernel/errors.ts';
 import { isNotFound, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';

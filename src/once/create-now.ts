@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { findByRequestId, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { requestIdOf } from '../catalog/markers.ts';

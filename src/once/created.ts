@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import type { EnvelopeFacts } from './precedence.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/envelope-list.ts';
 import { findByRequestId, type OnSearchStart, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { DAY_MS } from '../kernel/duration.ts';

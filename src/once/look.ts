@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/limits.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { completeItem, markedEnvelopes, readIfExists } from '../catalog/envelope-list.ts';
 import { contentIn, replacedBy, runOf } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';

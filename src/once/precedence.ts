@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/statuses.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
 import { HOUR_MS } from '../kernel/duration.ts';
 import { hasEnded } from '../kernel/statuses.ts';

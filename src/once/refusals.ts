@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import type { FoundEnvelope } from './look.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import type { EnvelopeFacts } from './precedence.ts';
 import type { WordingField } from './wording.ts';
 

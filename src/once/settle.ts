@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { MAX_LIST_LAG_MS, markedEnvelopes } from '../catalog/envelope-list.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { EarlierUnknownError, EsignError, sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';

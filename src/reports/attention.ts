@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { Turn } from '../catalog/turns.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { hasDeclined } from '../kernel/statuses.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { completeItems } from '../catalog/envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../catalog/index/envelope-index.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { markedEnvelopes } from '../catalog/envelope-list.ts';
 import { runOf } from '../catalog/markers.ts';
 import type { SelectedRun } from '../catalog/run-members.ts';

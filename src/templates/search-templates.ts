@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Template } from '../api/schemas.ts';
+import type { Template } from '../api/resource-types.ts';
 import { foldText, hasWords, wordsOf } from '../kernel/text/words.ts';
 
 /** Yields the templates whose name, description, or ID has a word starting with each word of the text. An empty text matches all. */

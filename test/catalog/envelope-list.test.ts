@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { markedEnvelopes, orderOf, recentItems } from '../../src/catalog/envelope-list.ts';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { requestIdOf } from '../../src/catalog/markers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { Envelope, Signer } from '../../src/api/resource-types.ts';
 import { dueTurns, turnsOf } from '../../src/catalog/turns.ts';
 
 const SENT = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { findRequests, type LookOptions } from '../../src/once/look.ts';
 import { contentOf } from '../../src/once/request-identity.ts';
 import { type WantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';

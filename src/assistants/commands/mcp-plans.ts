@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy, requestIdOf, rowOf, runOf } from '../../catalog/markers.ts';
 import { isVoid } from '../../kernel/statuses.ts';

@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
 import { openRegularFile } from '../../kernel/files/regular-file.ts';

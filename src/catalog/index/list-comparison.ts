@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { EnvelopePage } from '../../api/resources.ts';
-import type { Envelope } from '../../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../../api/service-clock.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { MAX_LIST_LAG_MS, orderOf, recentItems } from '../envelope-list.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { isTerminal } from '../../kernel/statuses.ts';
 import { type Selection, selectionFilter } from '../selection.ts';
 import { EnvelopeIndex, type UpdateOptions } from './envelope-index.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { Clock, TimeLimit } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { isTerminal } from '../../kernel/statuses.ts';

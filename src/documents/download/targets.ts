@@ -1,4 +1,4 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../kernel/vocabulary.ts';
 import { type FileTarget, keyOf } from './locate.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../cli/terminal.ts';

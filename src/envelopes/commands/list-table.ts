@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
 import { hasDeclined, hasSigned, isTerminal } from '../../kernel/statuses.ts';

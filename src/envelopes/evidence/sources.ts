@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { entryOf, type LogEntry } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';

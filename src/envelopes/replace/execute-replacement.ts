@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { RequestIdUsedError } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { Found } from '../../catalog/index/query.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import type { Selection } from '../../catalog/selection.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../cli/session/context.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { GuardError } from '../../kernel/errors.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/statuses.ts';
 import { comparableAddress, comparableSigner } from '../../kernel/text/email-address.ts';

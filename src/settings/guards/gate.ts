@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { HttpResponse } from '../../api/response.ts';
-import { type Envelope, readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';
+import { readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';
 import {
   type OpenGate,
   openGate,

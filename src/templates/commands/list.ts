@@ -1,4 +1,4 @@
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit-flags.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Envelope } from '../../../src/api/schemas.ts';
+import type { Envelope } from '../../../src/api/resource-types.ts';
 import type { JudgedSeal } from '../../../src/documents/seal/judge.ts';
 import { findingOn } from '../../../src/envelopes/evidence/findings.ts';
 

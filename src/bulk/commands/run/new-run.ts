@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { AccountHistory, type AskedRow } from '../../../catalog/account-history.ts';
 import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
 import type { Context } from '../../../cli/session/context.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { runOf } from '../../../catalog/markers.ts';
 import type { Selection } from '../../../catalog/selection.ts';
 import { type Ids, readIds } from '../../../cli/input/ids.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { Envelope, Template } from '../../../api/resource-types.ts';
 import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
 import type { Session } from '../../../cli/session/session.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';

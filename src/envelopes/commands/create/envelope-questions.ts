@@ -1,4 +1,4 @@
-import type { Template } from '../../../api/schemas.ts';
+import type { Template } from '../../../api/resource-types.ts';
 import { askChoice, askFromList, askText } from '../../../cli/prompts.ts';
 import type { Choice } from '../../../cli/question.ts';
 import { counted } from '../../../kernel/duration.ts';

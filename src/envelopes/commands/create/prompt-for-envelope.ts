@@ -1,5 +1,5 @@
 import type { Client } from '../../../api/client.ts';
-import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { Envelope, Template } from '../../../api/resource-types.ts';
 import { peopleAt } from '../../../cli/input/confirm.ts';
 import { askChoice } from '../../../cli/prompts.ts';
 import type { Context } from '../../../cli/session/context.ts';

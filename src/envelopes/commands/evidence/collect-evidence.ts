@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { type Envelope, envelopeSchema, matchesSchema } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
+import { envelopeSchema, matchesSchema } from '../../../api/schemas.ts';
 import { runOf } from '../../../catalog/markers.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { DownloadFolder, LOCK_NAME } from '../../../documents/archive/download-folder.ts';

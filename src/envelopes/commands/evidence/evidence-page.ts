@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { sealerName } from '../../../documents/commands/download-lines.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { hasSealedPart } from '../../../documents/seal/sealed-part.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { askChoice, askText } from '../../../cli/prompts.ts';
 import type { Choice } from '../../../cli/question.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { Context } from '../../../cli/session/context.ts';
