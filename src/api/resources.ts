@@ -1,5 +1,5 @@
 import { ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
-import { kindOf } from '../kernel/options.ts';
+import { describeValue } from '../kernel/options.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
@@ -176,9 +176,12 @@ export function createResources(
  */
 function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
   if (typeof id === 'string' && !/^(?:\s*|\.{1,2})$|\p{Cs}/u.test(id)) return encodeURIComponent(id);
-  throw new UsageError(`Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : kindOf(id)}.`, {
-    hint: 'If it comes from a variable, check that the variable is set.',
-  });
+  throw new UsageError(
+    `Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : describeValue(id)}.`,
+    {
+      hint: 'If it comes from a variable, check that the variable is set.',
+    },
+  );
 }
 
 /** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar IDs. */

@@ -7,7 +7,7 @@ import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
-import { kindOf } from '../kernel/options.ts';
+import { describeValue } from '../kernel/options.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
@@ -160,7 +160,7 @@ const memoryOfProcess = new ProcessMemory();
 /** Returns the value of a required option. It is usually missing because an environment variable is not set. */
 function requireOption(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new UsageError(`createClient requires ${name} as a string, but got ${kindOf(value)}.`, {
+  throw new UsageError(`createClient requires ${name} as a string, but got ${describeValue(value)}.`, {
     hint: 'If it comes from an environment variable, check that the variable is set.',
   });
 }

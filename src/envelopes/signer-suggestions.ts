@@ -41,7 +41,7 @@ export function lastSigners(envelopes: readonly Envelope[]): Map<string, SignerI
 }
 
 /** Returns the roles of the signers of this template's envelopes. */
-export function rolesIn(envelopes: readonly Envelope[], templateId: string): string[] {
+export function rolesUsedWithTemplate(envelopes: readonly Envelope[], templateId: string): string[] {
   const signers = envelopes
     .filter((one) => one.templateId === templateId)
     .flatMap((one) => one.signers ?? []);

@@ -7,7 +7,7 @@ import { requestIdOf } from '../catalog/markers.ts';
 import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { bodyHashOf, createKey } from '../log/keys.ts';
-import type { Created, CreateOptions } from './created.ts';
+import type { CreateOptions, CreateResult } from './created.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { contentIdOf } from './request-identity.ts';
 import { graceDeadline, isAborted, sendEnvelope } from './write-outcome.ts';
@@ -21,7 +21,7 @@ export async function createNow(
   client: Client,
   body: CreateEnvelopeBody,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<CreateResult> {
   const { check, secret, signal } = options;
   const bodyHash = bodyHashOf(body);
   const interrupted = await findInterrupted(client, bodyHash, options);
@@ -58,7 +58,7 @@ async function createAndResolve(
   body: CreateEnvelopeBody,
   bodyHash: string,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<CreateResult> {
   const requestId = requestIdOf(body) ?? '';
   const once = { key: createKey(client.baseUrl, requestId), body: bodyHash, content: contentIdOf(body) };
   const startedAt = client.clock.now();

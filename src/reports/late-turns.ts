@@ -74,7 +74,7 @@ export async function findLate(
 type Views = ReadonlyMap<string, readonly { signer: string | null; at: number }[]>;
 
 /** Reads from the journal of `listen` on this machine who opened the envelopes of these turns. `ahead`: how far the service's clock is ahead, in ms. */
-export async function readViews(
+export async function readOpenings(
   eventsFolder: string,
   turns: readonly OpenTurn[],
   { now, ahead }: { now: number; ahead: number },

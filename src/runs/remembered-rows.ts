@@ -26,7 +26,7 @@ export interface RememberedRows {
 }
 
 /** Returns the drafts that a run remembers of its rows without a result. */
-export function rememberedOfRun(state: RunState): Map<number, string[]> {
+export function rememberedDrafts(state: RunState): Map<number, string[]> {
   const ids = new Map<number, string[]>();
   for (const row of state.rows('reserved')) {
     const id = state.idOf(row);

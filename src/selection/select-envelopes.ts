@@ -3,18 +3,18 @@ import { completeItems } from '../catalog/envelope-list.ts';
 import { IndexUnusable, type UpdateOptions } from '../catalog/index/envelope-index.ts';
 import {
   type AccountEnvelopes,
-  accountInIndex,
+  accountEnvelopes,
   type FindOptions,
-  type Found,
-  finalInIndex,
-  findInIndex,
+  finalEnvelopes,
   type IndexedAccount,
+  type SearchResult,
+  searchIndex,
 } from '../catalog/index/query.ts';
 import { isWholeItem } from '../catalog/match.ts';
 import { RunMembers } from '../catalog/run-members.ts';
 import { bestMatches, selectEnvelopes } from '../catalog/select.ts';
 import { isUnfiltered, type Selection, selectionFilter } from '../catalog/selection.ts';
-import { type LimitFlags, limited } from '../cli/input/limit-flags.ts';
+import { type LimitFlags, withLimit } from '../cli/input/limit-flags.ts';
 import type { Context } from '../cli/session/context.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { diskReason, isDiskError } from '../kernel/files/disk-reason.ts';
@@ -23,22 +23,22 @@ import { startReading } from '../kernel/streams.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
 /** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
-export type Selected = Omit<Found, 'knownAt'>;
+export type SelectedEnvelopes = Omit<SearchResult, 'knownAt'>;
 
 /**
  * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit.
  * If signers or metadata matter, they are read through the index, which never reads unchangeable data twice; otherwise from the
  * service's list.
  */
-export async function select(
+export async function readSelected(
   selection: Selection,
   context: Context,
   flags: LimitFlags = { all: true },
-): Promise<Selected> {
-  if (needsIndex(selection)) return searchEnvelopes(selection, { limit: limited.maxItems(flags) }, context);
+): Promise<SelectedEnvelopes> {
+  if (needsIndex(selection)) return searchEnvelopes(selection, { limit: withLimit.maxItems(flags) }, context);
   let total: number | undefined;
   const envelopes = selectEnvelopes(await context.session.client(), selection, {
-    pageSize: limited.pageSize(flags, isUnfiltered(selection)),
+    pageSize: withLimit.pageSize(flags, isUnfiltered(selection)),
     onTotal: (known) => {
       total = known;
     },
@@ -57,9 +57,9 @@ export async function searchEnvelopes(
   selection: Selection,
   options: FindOptions,
   context: Context,
-): Promise<Found> {
+): Promise<SearchResult> {
   const found = await fromIndex(
-    (account, running) => findInIndex(account, selection, { ...options, ...running }),
+    (account, running) => searchIndex(account, selection, { ...options, ...running }),
     context,
   );
   if (found !== undefined) return found;
@@ -79,7 +79,7 @@ export async function searchEnvelopes(
 
 /** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
 export async function readAccount(selection: Selection, context: Context): Promise<AccountEnvelopes> {
-  const known = await fromIndex((account, running) => accountInIndex(account, selection, running), context);
+  const known = await fromIndex((account, running) => accountEnvelopes(account, selection, running), context);
   if (known !== undefined) return known;
   const { session, interrupt } = context;
   const client = await session.client();
@@ -110,7 +110,7 @@ export async function knownEnvelopes(
   context: Context,
 ): Promise<ReadonlyMap<string, Envelope>> {
   if (ids.length <= FEW) return new Map();
-  const found = await fromIndex((account, running) => finalInIndex(account, ids, running), context);
+  const found = await fromIndex((account, running) => finalEnvelopes(account, ids, running), context);
   return found ?? new Map();
 }
 

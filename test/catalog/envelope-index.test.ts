@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import { readIndex } from '../../src/catalog/index/index-file.ts';
 import { IndexWriter } from '../../src/catalog/index/index-writer.ts';
-import { findInIndex } from '../../src/catalog/index/query.ts';
+import { searchIndex } from '../../src/catalog/index/query.ts';
 import type { Selection } from '../../src/catalog/selection.ts';
 import { collectAll } from '../../src/kernel/streams.ts';
 import { clientFor } from '../support/client.ts';
@@ -36,7 +36,7 @@ function process() {
     },
   });
   const find = async (selection: Selection) => {
-    const { envelopes } = await findInIndex({ client, writer }, selection, {});
+    const { envelopes } = await searchIndex({ client, writer }, selection, {});
     return (await collectAll(envelopes)).map(summaryOf);
   };
   return { find };

@@ -7,7 +7,7 @@ import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
-import type { Created } from '../../src/once/created.ts';
+import type { CreateResult } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
@@ -61,7 +61,7 @@ function run(
     memory = memoryOf(machine, time),
     ...more
   }: Run = {},
-): Promise<Created> {
+): Promise<CreateResult> {
   return createOnce(on.client(time, memory, { retries }), createBody({ ...wanted, ...more }, requestId), {
     memory,
   });

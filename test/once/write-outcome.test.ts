@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { actWithOutcome, sendEnvelope } from '../../src/once/write-outcome.ts';
+import { sendEnvelope, sendOrCancel } from '../../src/once/write-outcome.ts';
 import { json, loseReply } from '../support/server.ts';
 import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
@@ -20,7 +20,7 @@ describe('an action', () => {
       const state = states[reads++];
       return state === undefined ? loseReply(response) : json(response, 200, { data: state });
     });
-    const outcome = await actWithOutcome(
+    const outcome = await sendOrCancel(
       client,
       'env_1',
       () => client.envelopes.send('env_1'),

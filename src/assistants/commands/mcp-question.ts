@@ -24,10 +24,10 @@ export interface QuestionFacts {
   subject: string | null | undefined;
   /** The text in the email to the signers, if the call contains one. */
   message?: string | null | undefined;
-  people: readonly Person[];
+  people: readonly AskedPerson[];
 }
 
-interface Person {
+interface AskedPerson {
   name?: string | null | undefined;
   email?: string | null | undefined;
   role?: string | null | undefined;
@@ -65,6 +65,6 @@ export async function questionText(
   return lines.join('\n');
 }
 
-function personText(person: Person): string {
+function personText(person: AskedPerson): string {
   return person.role ? `${mailboxOf(person)} (${person.role})` : mailboxOf(person);
 }

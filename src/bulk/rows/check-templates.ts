@@ -50,7 +50,7 @@ async function findTemplate(
 }
 
 /** Where something first occurs, and in how many rows. */
-interface Occurrence {
+interface TemplateOccurrence {
   line: number;
   column: string;
   rows: number;
@@ -60,8 +60,8 @@ interface Occurrence {
 function checkRoles(template: Template, use: TemplateUse, report: FileReport, allowed: boolean): void {
   const roles = sentRoles(template);
   if (roles.length === 0) return;
-  const unknown = new Map<string, Occurrence>();
-  const missing = new Map<string, Occurrence>();
+  const unknown = new Map<string, TemplateOccurrence>();
+  const missing = new Map<string, TemplateOccurrence>();
   for (const { line, rows, roles: used } of use.signerSets.values()) {
     const named = rolesOf(used);
     for (const { role, column } of used)
@@ -83,7 +83,7 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
   }
 }
 
-function count(found: Map<string, Occurrence>, what: string, one: Occurrence): void {
+function count(found: Map<string, TemplateOccurrence>, what: string, one: TemplateOccurrence): void {
   const first = found.get(what);
   if (first === undefined) found.set(what, one);
   else first.rows += one.rows;

@@ -5,7 +5,7 @@ import { messageOf } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { readQuotedNames } from './aws-config.ts';
-import { type AskedServices, awsCredentials, refuseBrokenVariables } from './credentials.ts';
+import { awsCredentials, type CredentialRequests, refuseBrokenVariables } from './credentials.ts';
 
 /** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
 export interface BucketSettings {
@@ -36,7 +36,7 @@ export async function connect(
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   await readQuotedNames(sdk);
   const config = clientConfig(settings, timeoutMs);
-  const asked: AskedServices = { handler: undefined, host: undefined };
+  const asked: CredentialRequests = { handler: undefined, host: undefined };
   config.credentials ??= awsCredentials(sdk, asked, timeoutMs);
   const client = new sdk.S3Client(config);
   const { requestHandler } = client.config;

@@ -1,10 +1,10 @@
+import type { Environment } from '../../kernel/environment.ts';
 import { codeOf, messageOf, StorageError } from '../../kernel/errors.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command, shellWord } from '../../kernel/text/shell-words.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 /** A section of the files in ~/.aws. */
 type Section = Readonly<Record<string, string | undefined>>;
 

@@ -70,7 +70,7 @@ export async function locate(target: FileTarget, options: LocateOptions): Promis
   for (let next = target.readFirst ?? read; ; next = read) {
     const found = await next();
     const intervalMs = intervalOf(found, what, options);
-    if (keyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
+    if (storageKeyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
       return fileOf(found, what, options);
     onWait?.(
       isTerminal(found.status ?? '')
@@ -92,7 +92,7 @@ function fileOfKey({ envelopeId, what }: FileTarget, key: string, { naming }: Lo
 
 function fileOf(envelope: Envelope, what: DocumentKind, { naming }: LocateOptions): DocumentFile {
   const { id: envelopeId, status = null } = envelope;
-  const key = requireKey(envelope, what);
+  const key = requireStorageKey(envelope, what);
   const values = valuesOfEnvelope(envelope, what, key);
   return {
     envelopeId,
@@ -122,8 +122,8 @@ function intervalOf(
  * Returns the storage key of a document.
  * @throws StorageError STORAGE_NOT_READY until the service has set it. The error is the same for both documents of a signed envelope.
  */
-export function requireKey(envelope: Envelope, what: DocumentKind): string {
-  const key = keyOf(envelope, what);
+export function requireStorageKey(envelope: Envelope, what: DocumentKind): string {
+  const key = storageKeyOf(envelope, what);
   if (key !== undefined) return key;
   throw notReady(envelope, what);
 }
@@ -148,7 +148,7 @@ function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageErr
 }
 
 /** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */
-export function keyOf(envelope: Envelope, what: DocumentKind): string | undefined {
+export function storageKeyOf(envelope: Envelope, what: DocumentKind): string | undefined {
   const key = {
     document: envelope.documentStorageKey,
     signed: envelope.signedDocumentStorageKey,

@@ -10,7 +10,7 @@ import { type EnvelopeAction, type ExecutablePlan, isExecutable, type Plan } fro
 import { whatIsDone } from './action-words.ts';
 import { type AskOptions, planWithoutAsking } from './confirm-plans.ts';
 import { skippedItem } from './execute-plans.ts';
-import type { Targets } from './named-or-selected.ts';
+import type { TargetEnvelopes } from './named-or-selected.ts';
 import { redactedLine, renderPlans } from './plan-table.ts';
 
 /**
@@ -20,7 +20,7 @@ import { redactedLine, renderPlans } from './plan-table.ts';
 export async function showDryRun(
   action: EnvelopeAction,
   plans: readonly Plan[],
-  { stream, yes, fromStdin }: Targets & AskOptions,
+  { stream, yes, fromStdin }: TargetEnvelopes & AskOptions,
   context: Context,
 ): Promise<void> {
   const asks = !yes && canAsk(context.terminal, fromStdin);

@@ -16,7 +16,7 @@ import type { SignerChange } from '../../replace/replacement.ts';
 import { nextStepsOfNew } from '../create/created-text.ts';
 
 /** Returns notes about the new envelope before it is created. */
-export function notesOn(
+export function replacementNotes(
   old: Envelope,
   signers: readonly SignerChange[],
   /** `isKept`: the secret of its webhooks is on this machine. */
