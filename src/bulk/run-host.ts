@@ -154,7 +154,7 @@ export class RunHost implements RequestHost {
     if (!run.resumed && !this.hasLostResponse) {
       if (!this.#isAlone)
         options.observer.notice(
-          'The service does not return the metadata of envelopes, so only this machine knows what was sent. Elsewhere, the same list would be sent again.',
+          'The service does not return the metadata of envelopes, so what was sent is recorded only on this machine. On another machine, the same list would be sent again.',
         );
       this.#isAlone = true;
       return draft;

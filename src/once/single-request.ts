@@ -210,6 +210,6 @@ function notProven(requestId: string): EarlierUnknownError {
 function notEchoed(requestId: string): CreateWarning {
   return {
     code: 'REQUEST_ID_NOT_ECHOED',
-    message: `The service does not return the request ID ${requestId} in the envelope's metadata, so only this machine knows that it was used. Elsewhere, the same ID would create a second envelope.`,
+    message: `The service does not return the request ID ${requestId} in the envelope's metadata, so its use is recorded only on this machine. On another machine, the same ID would create a second envelope.`,
   };
 }

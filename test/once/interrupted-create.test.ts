@@ -128,7 +128,7 @@ describe('the same command after a kill', () => {
   it.each([
     ['another service', true],
     ['another organization at the same service', false],
-  ])('is a new one at %s, and leaves the interrupted one alone', async (_, isOther) => {
+  ])("creates a new envelope at %s, and doesn't touch the interrupted one", async (_, isOther) => {
     const on = await start();
     const other = isOther ? await start() : on;
     await interrupt(on);

@@ -43,7 +43,7 @@ describe('an action', () => {
     });
   });
 
-  it('is refused if it is refused immediately, even if somebody else did it before', async () => {
+  it('fails if its first response is a refusal, even if someone else has already done it', async () => {
     for (const [code, status] of [
       ['INVALID_STATE', 400],
       ['FORBIDDEN', 403],

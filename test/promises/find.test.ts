@@ -81,7 +81,7 @@ describe('find', () => {
     expect((await find('1379')).stdout).toMatch(new RegExp(`^${ids[2]}\tSENT\t`));
   });
 
-  it('finds nothing: exits with 0, an empty list, and a suggestion', async () => {
+  it('exits with 0, an empty list, and a suggestion if nothing matches', async () => {
     const { code, stdout, stderr } = await find('nobody', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, []]);
     expect(stderr).toContain('nobody');

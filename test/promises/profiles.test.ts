@@ -279,7 +279,7 @@ describe('a profile', () => {
     },
   );
 
-  it('that is not configured is reported by show, with what to do', async () => {
+  it('that is not configured is reported by show, with the next command', async () => {
     const run = await home.run`profiles show`;
     expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('esign sandbox start') as unknown]);
   });
