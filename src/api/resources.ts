@@ -28,6 +28,9 @@ export interface CreateEnvelopeBody {
   sendImmediately?: boolean;
 }
 
+/** What the log needs of a create. */
+export type LoggedCreate = Pick<HttpRequest, 'once' | 'content'>;
+
 export interface EnvelopePage {
   items: Envelope[];
   totalPages: number | undefined;
@@ -153,8 +156,8 @@ export function createResources(
      */
     getListed: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal, cutsDeep: true }).catch(throwFor('envelope', id)),
-    create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: WriteIdentity) =>
-      one({ method: 'POST', path: '/esign/envelopes', body, signal, once }).catch(
+    create: (body: CreateEnvelopeBody, signal?: AbortSignal, logged: LoggedCreate = {}) =>
+      one({ method: 'POST', path: '/esign/envelopes', body, signal, ...logged }).catch(
         throwFor('template', body.templateId),
       ),
     /**

@@ -199,13 +199,17 @@ async function readIfAllowed(id: string, client: Client, signal: AbortSignal): P
 export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['done']): RefusedPlan {
   const is = `${id} is ${status ?? 'unknown'}`;
   const message = done === 'reminded' ? `Nobody can be reminded: ${is}.` : `${is} and can't be ${done}.`;
-  const hint =
-    status === 'COMPLETED'
-      ? `To get the signed PDF, run \`${command('envelopes', 'download', id)}\`.`
-      : undefined;
-  const { kind, error } = refusal(message, hint);
+  const { kind, error } = refusal(message, nextStepAt(status, id));
   error.subject = { kind: 'envelope', id };
   return { kind, error };
+}
+
+/** Returns what to do instead. The message already says the status. */
+function nextStepAt(status: Envelope['status'], id: string): string {
+  if (status === 'COMPLETED')
+    return `To get the signed PDF, run \`${command('envelopes', 'download', id)}\`.`;
+  if (status === 'DRAFT') return `To send it, run \`${command('envelopes', 'send', id)}\`.`;
+  return `To see what happened, run \`${command('envelopes', 'get', id, '--history')}\`.`;
 }
 
 function refusal(message: string, hint?: string): RefusedPlan & { error: ServiceError } {

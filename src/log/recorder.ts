@@ -39,6 +39,7 @@ export interface LoggedWriteFacts {
   /** Why an envelope is canceled. */
   reason?: string | undefined;
   once?: WriteIdentity | undefined;
+  content?: string | undefined;
 }
 
 /** Enough for a slow disk, however short the time limit of a request is, in ms. */
@@ -173,7 +174,7 @@ export class LogRecorder {
 
   #intent(
     id: string,
-    { action, effect, envelopeIds, requestId, signerId, reason, once }: LoggedWriteFacts,
+    { action, effect, envelopeIds, requestId, signerId, reason, once, content }: LoggedWriteFacts,
   ): Intent {
     const now = this.#options.clock.now();
     return {
@@ -184,7 +185,7 @@ export class LogRecorder {
       until: new Date(now + this.#startMs + this.#options.timeoutMs).toISOString(),
       serviceAt: new Date(once?.serviceAt ?? this.#options.serviceNow()).toISOString(),
       ...this.#keyOf({ action, envelopeIds, requestId, signerId, once }),
-      ...(once?.content === undefined ? {} : { content: once.content }),
+      ...(content === undefined ? {} : { content }),
       ...(once?.body === undefined ? {} : { body: once.body }),
       action,
       effect,

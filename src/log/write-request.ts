@@ -72,10 +72,10 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
 /** Returns what the log keeps of a request that was read with `readWrite`. */
 export function writeFactsOf(
   { action, effect, envelopeId, requestId, signer, reason }: WriteEffect,
-  { once }: HttpRequest,
+  { once, content }: HttpRequest,
 ): LoggedWriteFacts {
   const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-  return { action, effect, envelopeIds, requestId, signerId: signer, reason, once };
+  return { action, effect, envelopeIds, requestId, signerId: signer, reason, once, content };
 }
 
 /** Returns true if every service reads the body of an action in the same way: no other fields, values of other types, or repeated names. */

@@ -60,10 +60,11 @@ async function createAndResolve(
   options: CreateOptions,
 ): Promise<CreateResult> {
   const requestId = requestIdOf(body) ?? '';
-  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash, content: contentIdOf(body) };
+  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash };
+  const logged = { once, content: contentIdOf(body) };
   const startedAt = client.clock.now();
   try {
-    return { envelope: await client.envelopes.create(body, options.signal, once), by: 'reply' };
+    return { envelope: await client.envelopes.create(body, options.signal, logged), by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.

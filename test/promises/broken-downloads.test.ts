@@ -431,6 +431,11 @@ describe('a document that does not exist yet', () => {
     const words = 'envelopes download env_1 --what signed --dir late --wait 60s';
     const { code, stderr } = await home.run(words.split(' '), { env });
     await api.close();
-    expect([code, stderr, reads, requests]).toEqual([0, expect.stringContaining('Waiting'), 2, 2]);
+    expect([code, stderr, reads, requests]).toEqual([
+      0,
+      expect.stringContaining('is not ready yet. Waiting up to 60 seconds.'),
+      2,
+      2,
+    ]);
   });
 });

@@ -259,6 +259,20 @@ describe('create --send on a terminal', () => {
     expect(await count()).toBe(before + 1);
   });
 
+  it('asks also if the same was sent with a request ID, but not about its draft or for the same ID', async () => {
+    const same = ['--subject', 'With an ID', ...signers('Xan <xan@example.com>')];
+    const withId = ['--request-id', 'with-an-id', ...same];
+    expect((await home.run(['envelopes', 'create', '--template', 'tmpl_nda', ...withId])).code).toBe(0);
+    const screen = open(...withId);
+    expect((await screen.ended).code).toBe(0);
+    const before = await count();
+    expect((await open(...withId).ended).code).toBe(0);
+    const other = open(...same);
+    await other.shows('Create it and email 1 person anyway');
+    other.type('\r');
+    expect([(await other.ended).code, await count()]).toEqual([2, before]);
+  });
+
   it('does not ask after the envelope was canceled, or an hour later', async () => {
     const same = ['--subject', 'Canceled', ...signers('Vic <vic@example.com>')];
     await home.run(['envelopes', 'cancel', await idOf(...same)]);

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import type { Clock, TimeLimit } from '../../kernel/clock.ts';
+import { durationInWords } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { isTerminal } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -72,10 +73,11 @@ export async function locate(target: FileTarget, options: LocateOptions): Promis
     const intervalMs = intervalOf(found, what, options);
     if (storageKeyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
       return fileOf(found, what, options);
+    const upTo = `Waiting up to ${durationInWords(limit.left())}`;
     onWait?.(
       isTerminal(found.status ?? '')
-        ? `The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`
-        : `${envelopeId} is ${found.status ?? 'unknown'}. Waiting until it is signed.`,
+        ? `The ${what} file for ${envelopeId} is not ready yet. ${upTo}.`
+        : `${envelopeId} is ${found.status ?? 'unknown'}. ${upTo} until it is signed.`,
     );
     await clock.sleep(intervalMs, signal);
   }
