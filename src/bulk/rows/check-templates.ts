@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/resource-types.ts';
 import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
-import { counted, listed } from '../../kernel/duration.ts';
+import { counted } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport } from './check-file.ts';
@@ -69,7 +69,7 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
     const lacking = rolesWithoutSigner(named, used.length - named.length, roles);
     // The missing role may be the one that an unknown role was meant to be.
     if (lacking.length > 0 && named.every((role) => roles.includes(role)))
-      count(missing, listed(lacking), { line, column: '', rows });
+      count(missing, lacking.join(' or '), { line, column: '', rows });
   }
   for (const [role, { rows, ...place }] of unknown) {
     const text = `${template.id} has no role "${role}"${otherRowsText(rows)}; ${suggestRole(role, roles)}`;
@@ -79,7 +79,7 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
   const advice = allowed ? '' : '; add a signer for it, or pass --allow-missing-roles';
   for (const [names, { rows, ...place }] of missing) {
     report.isIncomplete = true;
-    findings.add({ ...place, text: `nobody signs as ${names}${otherRowsText(rows)}${advice}` });
+    findings.add({ ...place, text: `no signer has the role ${names}${otherRowsText(rows)}${advice}` });
   }
 }
 

@@ -106,7 +106,7 @@ export function noticesOf(
     ...firstOf(moved, 'Moved', (one) => ({
       text: `${placeOf(one.line)}${one.name} has it open at ${one.otherEmail}`,
       next: {
-        why: `To send that one to ${one.email} instead of a second one`,
+        why: `To change that address to ${one.email} instead of sending a second envelope`,
         command: replaceCommand(one),
       },
     })),
