@@ -87,6 +87,7 @@ describe('find', () => {
     expect(stderr).toContain('nobody');
     expect(linesOf(stderr)).toHaveLength(1);
     expect((await find(' ')).code).toBe(2);
+    expect((await find('canceled')).stderr).toContain('`esign envelopes list --status CANCELLED`');
   });
 
   it('shows first on a terminal where one signer has all words, and a single envelope as get does', async () => {
