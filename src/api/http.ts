@@ -27,6 +27,8 @@ export interface HttpRequest {
   cutsDeep?: boolean | undefined;
   /** What may happen only once, for the gate of writes. */
   once?: WriteIdentity | undefined;
+  /** A hash of the content of a create, which the log keeps. Other creates may have the same. */
+  content?: string | undefined;
   /** Called before each attempt, after the wait for the rate limit. Nothing is sent if it fails. */
   beforeAttempt?: (() => Promise<void>) | undefined;
   /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */

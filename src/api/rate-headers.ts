@@ -19,13 +19,13 @@ export function isPlausibleReset(resetAt: number, now: number): boolean {
   return resetAt > now && resetAt < now + MAX_WINDOW_MS;
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type RateHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Reads the rate-limit headers, each of which may be missing. The reset may be in seconds or milliseconds. If the service's clock
  * differs, times are converted to the local clock.
  */
-export function readRateLimit(headers: Headers, now: number): RateLimit {
+export function readRateLimit(headers: RateHeaders, now: number): RateLimit {
   const skew = skewOf(headers, now) ?? 0;
   return {
     limit: numberOf(headers['x-ratelimit-limit']),

@@ -10,7 +10,7 @@ import type { RawResponse } from './response.ts';
 /** Any call to the API, including undocumented ones. */
 export interface RawCall {
   method: Method;
-  /** The result of `callPath`. */
+  /** The result of `parseCallPath`. */
   path: string;
   query: readonly [string, string][];
   /** JSON text to send as is. */
@@ -22,7 +22,7 @@ export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELET
 const EXAMPLE = 'Use a path relative to the base URL, such as /esign/envelopes.';
 
 /** Parses a method in any case. */
-export function callMethod(word: string): Method {
+export function parseHttpMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return method;
   throw new UsageError(`Unknown method "${word}".`, { hint: `The methods are ${METHODS.join(', ')}.` });
@@ -33,7 +33,7 @@ export function callMethod(word: string): Method {
  * A full URL is accepted if it is below the base URL.
  * @throws UsageError for another host, `..` in any spelling, and anything that a URL parser would read differently.
  */
-export function callPath(text: string, baseUrl: string): string {
+export function parseCallPath(text: string, baseUrl: string): string {
   if (/[\s\p{Cc}\\#]/u.test(text))
     throw new UsageError(`The path "${text}" contains a space, a control character, a backslash, or #.`, {
       hint: EXAMPLE,
@@ -64,7 +64,7 @@ function hasDotSegment(segment: string): boolean {
 }
 
 /** Returns the path and query of a call as sent, to show them beforehand. */
-export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
+export function pathWithQuery(call: Pick<RawCall, 'path' | 'query'>): string {
   if (call.query.length === 0) return call.path;
   const query = new URLSearchParams(call.query).toString();
   return `${call.path}${call.path.includes('?') ? '&' : '?'}${query}`;
@@ -81,7 +81,7 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
   };
   const { method, bodyText, signal } = call;
   try {
-    await send({ method, path: callTarget(call), bodyText, signal, onResponse });
+    await send({ method, path: pathWithQuery(call), bodyText, signal, onResponse });
     return text;
   } catch (error) {
     if (isNotFound(error)) throw withRouteHint(error, call);
@@ -91,7 +91,7 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
 
 /** Adds the most likely reason for a 404: the API's routes begin with /esign. */
 function withRouteHint(error: ServiceError, call: RawCall): ServiceError {
-  const target = callTarget(call);
+  const target = pathWithQuery(call);
   if (target.startsWith(ROUTES)) return error;
   const likely = command('api', call.method, `${ROUTES.slice(0, -1)}${target}`);
   const hint = isRead(call.method) ? `Did you mean \`${likely}\`?` : `Routes begin with ${ROUTES}.`;
@@ -109,7 +109,7 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
 /** Yields every item of a list as JSON text, page after page. Items with an ID are yielded only once (`eachPage`). */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
   const { signal } = call;
-  for await (const { page, fresh } of eachPage(send, { path: withoutPaging(callTarget(call)), signal })) {
+  for await (const { page, fresh } of eachPage(send, { path: withoutPaging(pathWithQuery(call)), signal })) {
     const texts = textsOf(page);
     yield* fresh.flatMap((index) => texts[index] ?? []);
   }

@@ -1,16 +1,15 @@
 import { ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
-import { kindOf } from '../kernel/options.ts';
+import { describeValue } from '../kernel/options.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
+import type { Envelope, Template } from './resource-types.ts';
 import {
-  type Envelope,
   envelopeOf,
   matchesSchema,
   readAs,
   readEnvelope,
   resourceResponseSchema,
-  type Template,
   templateSchema,
 } from './schemas.ts';
 import type { WriteIdentity } from './write-identity.ts';
@@ -28,6 +27,9 @@ export interface CreateEnvelopeBody {
   signingOrder?: string;
   sendImmediately?: boolean;
 }
+
+/** What the log needs of a create. */
+export type LoggedCreate = Pick<HttpRequest, 'once' | 'content'>;
 
 export interface EnvelopePage {
   items: Envelope[];
@@ -154,8 +156,8 @@ export function createResources(
      */
     getListed: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal, cutsDeep: true }).catch(throwFor('envelope', id)),
-    create: (body: CreateEnvelopeBody, signal?: AbortSignal, once?: WriteIdentity) =>
-      one({ method: 'POST', path: '/esign/envelopes', body, signal, once }).catch(
+    create: (body: CreateEnvelopeBody, signal?: AbortSignal, logged: LoggedCreate = {}) =>
+      one({ method: 'POST', path: '/esign/envelopes', body, signal, ...logged }).catch(
         throwFor('template', body.templateId),
       ),
     /**
@@ -177,9 +179,12 @@ export function createResources(
  */
 function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
   if (typeof id === 'string' && !/^(?:\s*|\.{1,2})$|\p{Cs}/u.test(id)) return encodeURIComponent(id);
-  throw new UsageError(`Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : kindOf(id)}.`, {
-    hint: 'If it comes from a variable, check that the variable is set.',
-  });
+  throw new UsageError(
+    `Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : describeValue(id)}.`,
+    {
+      hint: 'If it comes from a variable, check that the variable is set.',
+    },
+  );
 }
 
 /** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar IDs. */

@@ -42,7 +42,7 @@ interface AsSigner {
   signer?: string | undefined;
 }
 
-interface MailFilter {
+interface MailQuery {
   to?: string | undefined;
   envelopeId?: string | undefined;
   waitMs?: number | undefined;
@@ -78,7 +78,7 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
       return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
     },
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
-    mails: ({ to, envelopeId, waitMs }: MailFilter) => {
+    mails: ({ to, envelopeId, waitMs }: MailQuery) => {
       const query = {
         ...(to === undefined ? {} : { to }),
         ...(envelopeId === undefined ? {} : { envelopeId }),

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { BadResponseError } from '../kernel/errors.ts';
 import { isList, isRecord } from '../kernel/json.ts';
+import type { Envelope, Signer, Template, TemplateField } from './resource-types.ts';
 
 /*
  * The service's resources are read tolerantly: unknown fields are kept, any field but an ID may be missing or null, and no
@@ -8,19 +9,21 @@ import { isList, isRecord } from '../kernel/json.ts';
  */
 const text = z.optional(z.nullable(z.string()));
 const count = z.optional(z.nullable(z.number()));
+/** A schema that never changes the value. */
+type Schema<T> = z.ZodMiniType<T, T>;
+
 /** The document's IDs begin with a letter. One that began with a dash would be a flag in a command to copy. */
 const id = z.string().check(z.regex(/^[^-]/));
 
-export const templateFieldSchema = z.looseObject({
+export const templateFieldSchema: Schema<TemplateField> = z.looseObject({
   fieldId: text,
   type: text,
   label: text,
   required: z.optional(z.nullable(z.boolean())),
   page: count,
 });
-export type TemplateField = z.infer<typeof templateFieldSchema>;
 
-export const templateSchema = z.looseObject({
+export const templateSchema: Schema<Template> = z.looseObject({
   id,
   name: text,
   description: text,
@@ -29,9 +32,8 @@ export const templateSchema = z.looseObject({
   createdAt: text,
   updatedAt: text,
 });
-export type Template = z.infer<typeof templateSchema>;
 
-export const signerSchema = z.looseObject({
+export const signerSchema: Schema<Signer> = z.looseObject({
   id: text,
   email: text,
   name: text,
@@ -42,9 +44,8 @@ export const signerSchema = z.looseObject({
   declinedAt: text,
   declineReason: text,
 });
-export type Signer = z.infer<typeof signerSchema>;
 
-export const envelopeSchema = z.looseObject({
+export const envelopeSchema: Schema<Envelope> = z.looseObject({
   id,
   templateId: text,
   templateName: text,
@@ -63,7 +64,6 @@ export const envelopeSchema = z.looseObject({
   signedDocumentStorageKey: text,
   certificateStorageKey: text,
 });
-export type Envelope = z.infer<typeof envelopeSchema>;
 
 /** A response with a resource that can be named. */
 export const namedResponseSchema = z.looseObject({ data: z.looseObject({ id }) });

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type DateHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The difference (ms) that counts as another clock. Date headers are in whole seconds and arrive delayed. */
 const SKEW_MS = 3_000;
@@ -8,7 +8,7 @@ const SKEW_MS = 3_000;
 export const CLOCK_SLACK_MS = 10 * 60_000;
 
 /** Returns how far the local clock is ahead of the service's, in ms; 0 if they agree, undefined without a Date header. */
-export function skewOf(headers: Headers, now: number): number | undefined {
+export function skewOf(headers: DateHeaders, now: number): number | undefined {
   const theirs = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
   if (Number.isNaN(theirs)) return undefined;
   return Math.abs(now - theirs) < SKEW_MS ? 0 : now - theirs;
@@ -30,7 +30,7 @@ export class ServiceClock {
   }
 
   /** Updates the time from a response that has just begun to arrive. */
-  update(headers: Headers): void {
+  update(headers: DateHeaders): void {
     const now = this.#machine.now();
     const skew = skewOf(headers, now);
     if (skew === undefined) return;

@@ -6,8 +6,6 @@ export interface WriteIdentity {
   key: string;
   /** Other keys whose writes count as the same one. */
   otherKeys?: readonly string[];
-  /** A hash of the content, which another write may have, too. */
-  content?: string;
   /** A hash of everything that is sent. */
   body?: string;
   /** Only earlier writes at this time (ms, service clock) or later count. Without it, all count. */

@@ -9,7 +9,7 @@ const WINDOW_MS = LIMITS.rate.seconds * 1_000;
  * window. `reserve`: the share of each window that is left for others. No response shows the length of a window, so the document's
  * length is assumed.
  */
-export function timeByWindow(
+export function timeForRequests(
   requests: number,
   reading: RateReading | undefined,
   reserve: number,
@@ -24,6 +24,6 @@ export function timeByWindow(
 }
 
 /** Returns the number of requests for a number of rows if nothing goes wrong. */
-export function requestsFor(rows: number, mode: string): number {
+export function requestsForRows(rows: number, mode: string): number {
   return mode === 'two-step' ? rows * 2 : rows;
 }

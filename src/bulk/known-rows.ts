@@ -1,8 +1,8 @@
 import { hasEnded } from '../kernel/statuses.ts';
 import type { FoundEnvelope } from '../once/look.ts';
-import { endedError, idUsedError } from '../once/refusals.ts';
+import { envelopeEndedError, requestIdUsedError } from '../once/refusals.ts';
 import type { WordingField } from '../once/wording.ts';
-import type { Mode, RowError, RunEntry } from '../runs/entries.ts';
+import type { RowError, RunEntry, RunMode } from '../runs/entries.ts';
 
 /** A row of a list that has an envelope already. */
 export interface KnownRow {
@@ -40,7 +40,7 @@ export interface KnownRows {
 export function groupKnownRows(
   rows: Iterable<KnownRow>,
   repeated: readonly RepeatedRow[],
-  mode: Mode,
+  mode: RunMode,
 ): KnownRows {
   const known: KnownRows = {
     existing: [],
@@ -57,7 +57,7 @@ export function groupKnownRows(
 
 function groupOf(
   { request, envelope, changed, usedFor }: FoundEnvelope,
-  mode: Mode,
+  mode: RunMode,
 ): Exclude<keyof KnownRows, 'repeated'> {
   if (usedFor !== undefined) return 'other';
   if (envelope.status === 'DRAFT') {
@@ -68,7 +68,7 @@ function groupOf(
 }
 
 /** Yields the first journal entries of the new run for the rows that it doesn't work on. */
-export function* knownEntries({
+export function* journalEntriesOfKnownRows({
   existing,
   repeated,
   ended,
@@ -85,13 +85,13 @@ export function* knownEntries({
 
 /** Returns why a row is refused whose request ID belongs to an envelope that nobody can sign anymore. */
 export function rowErrorOf({ found }: KnownRow): RowError {
-  const { code, message, status } = endedError(found);
+  const { code, message, status } = envelopeEndedError(found);
   return { code, message, status, details: null };
 }
 
 /** Returns why a row is refused whose request ID was used for something else, as the problem of a cell. */
 export function differentContentMessage({ found }: KnownRow): string {
-  return `${idUsedError(found).message.replace(/\.$/, '')}; use a new one`;
+  return `${requestIdUsedError(found).message.replace(/\.$/, '')}; use a new one`;
 }
 
 /** Returns the lines whose wording differs from what was sent, with what differs. */

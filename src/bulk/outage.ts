@@ -16,6 +16,7 @@ export interface OutageOptions {
 const LOST_RESPONSES = 5;
 /** How long a run waits without a success before it gives up, in ms. */
 const MAX_OUTAGE_MS = 10 * 60_000;
+const WAITING = `The run continues when the service responds again, within ${durationInWords(MAX_OUTAGE_MS)}. No row is sent twice.`;
 const PROBE_DELAY: BackOff = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
@@ -63,10 +64,10 @@ export class Outage {
 
   async #waitForService(): Promise<void> {
     const { clock, signal, probe, notice } = this.#options;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       this.#throwIfTooLong();
       const wait = backOff(this.#probes++, PROBE_DELAY);
-      if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(wait)}.`);
+      this.#report(isFirst, wait);
       await clock.sleep(wait, signal);
       try {
         await probe();
@@ -82,6 +83,13 @@ export class Outage {
     // Until a request succeeds, one failure is enough to wait again.
     this.#failures = LOST_RESPONSES - 1;
     this.#waiting = undefined;
+  }
+
+  #report(isFirst: boolean, wait: number): void {
+    // Short waits would only repeat the first notice.
+    if (this.#last === undefined || (!isFirst && wait < PROBE_DELAY.longestMs)) return;
+    const next = isFirst ? WAITING : `Trying again in ${durationInWords(wait)}.`;
+    this.#options.notice(`${sentenceOf(this.#last)} ${next}`);
   }
 
   #throwIfTooLong(): void {

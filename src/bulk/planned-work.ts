@@ -1,14 +1,14 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { addressesAskedFirst } from '../once/create-body.ts';
-import type { Mode } from '../runs/entries.ts';
+import type { RunMode } from '../runs/entries.ts';
 import type { OpenRun } from '../runs/runs.ts';
 import { readSavedRows } from '../runs/saved-rows.ts';
-import { requestsFor } from './estimate.ts';
+import { requestsForRows } from './estimate.ts';
 
 /** What a run is going to do, up to the last row that it works on. */
 export interface PlannedWork {
-  mode: Mode;
+  mode: RunMode;
   rows: number;
   signers: number;
   /** The number of emails that each address gets, by its form in which addresses are compared. */
@@ -21,15 +21,15 @@ export interface PlannedWork {
 }
 
 /** Adds up the work of a run, row by row. */
-export class WorkTally {
-  readonly #mode: Mode;
+export class WorkCounter {
+  readonly #mode: RunMode;
   readonly #people = new Map<string, number>();
   #rows = 0;
   #drafts = 0;
   #signers = 0;
   #now = 0;
 
-  constructor(mode: Mode) {
+  constructor(mode: RunMode) {
     this.#mode = mode;
   }
 
@@ -53,7 +53,7 @@ export class WorkTally {
       signers: this.#signers,
       people: this.#people,
       emails: { now: this.#now, later: this.#signers - this.#now },
-      requests: requestsFor(this.#rows - this.#drafts, this.#mode) + this.#drafts,
+      requests: requestsForRows(this.#rows - this.#drafts, this.#mode) + this.#drafts,
       write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },
     };
   }
@@ -61,7 +61,7 @@ export class WorkTally {
 
 /** Returns what is left to do for the rows of a run up to the row `last`. */
 export async function remainingWork({ state, files }: OpenRun, last: number): Promise<PlannedWork> {
-  const tally = new WorkTally(state.head.mode);
+  const tally = new WorkCounter(state.head.mode);
   for await (const { row, envelope } of readSavedRows(files.plan)) {
     if (row > last || state.isFinished(row)) continue;
     tally.add(envelope.signers, addressesAskedFirst(envelope).length, state.of(row) === 'reserved');

@@ -1,13 +1,13 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { StoppedError } from '../kernel/errors.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import { createBody } from '../once/create-body.ts';
-import type { EnvelopeFacts } from '../once/precedence.ts';
+import type { PrecedenceFacts } from '../once/precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from '../once/request-host.ts';
 import { isForRequest } from '../once/request-identity.ts';
-import { resultOf, secondResult } from '../runs/results.ts';
+import { rowResultOf, secondResult } from '../runs/results.ts';
 import type { RunRow } from '../runs/run-row.ts';
 import type { BulkSession } from './run-session.ts';
 
@@ -104,7 +104,7 @@ export class RunHost implements RequestHost {
     this.hasLostResponse = true;
   }
 
-  async reserved(row: number, { id }: EnvelopeFacts, isOwn: boolean): Promise<void> {
+  async reserved(row: number, { id }: PrecedenceFacts, isOwn: boolean): Promise<void> {
     // An older draft takes the place of the one that this run created.
     this.#forgetDraft(row);
     await this.#session.run.note({ type: 'reserved', row, id, taken: isOwn ? undefined : true });
@@ -133,11 +133,11 @@ export class RunHost implements RequestHost {
           changed: result.changed.length > 0 ? [...result.changed] : undefined,
         });
     }
-    await options.observer.row(resultOf(run.state, row));
+    await options.observer.row(rowResultOf(run.state, row));
     if (result.kind === 'failed') this.#session.stopIfFirstFail();
   }
 
-  async second(row: number, { id, status }: EnvelopeFacts, counted: EnvelopeFacts): Promise<void> {
+  async second(row: number, { id, status }: PrecedenceFacts, counted: PrecedenceFacts): Promise<void> {
     const { run, options } = this.#session;
     await options.observer.row(
       secondResult(run.state, { row, id, status: status ?? 'unknown', kept: counted.id }),
@@ -154,7 +154,7 @@ export class RunHost implements RequestHost {
     if (!run.resumed && !this.hasLostResponse) {
       if (!this.#isAlone)
         options.observer.notice(
-          'The service does not return the metadata of envelopes, so only this machine knows what was sent. Elsewhere, the same list would be sent again.',
+          'The service does not return the metadata of envelopes, so what was sent is recorded only on this machine. On another machine, the same list would be sent again.',
         );
       this.#isAlone = true;
       return draft;

@@ -3,9 +3,9 @@ import { counted } from '../kernel/duration.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { identifyMachine } from '../kernel/files/process-identity.ts';
 import { findRequests } from '../once/look.ts';
-import { type Look, processRequests } from '../once/process-requests.ts';
+import { type KnownEnvelopes, processRequests } from '../once/process-requests.ts';
 import { isWantedRequest, WantedRequests } from '../once/wanted-requests.ts';
-import { rememberedOfRun } from '../runs/remembered-rows.ts';
+import { rememberedDrafts } from '../runs/remembered-rows.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { OpenRun } from '../runs/runs.ts';
 import { RunHost } from './run-host.ts';
@@ -23,7 +23,11 @@ export type RunEnding =
  * Works on a run until all rows up to `lastBegun` have a result or something stops it. Nobody is emailed until the last of these rows
  * has been accepted as a draft. `first`: what a new run has just found in the list.
  */
-export async function processRun(run: OpenRun, options: RunOptions, first?: Look): Promise<RunEnding> {
+export async function processRun(
+  run: OpenRun,
+  options: RunOptions,
+  first?: KnownEnvelopes,
+): Promise<RunEnding> {
   const session = new BulkSession(run, options);
   const onAbort = () => session.halt(undefined);
   if (options.signal.aborted) onAbort();
@@ -74,14 +78,14 @@ async function noteStop(run: OpenRun, host: RunHost): Promise<void> {
 }
 
 /** Looks for the envelopes of the rows without a result, in the list and by what this machine remembers. */
-async function lookForRows(session: BulkSession, host: RunHost, notBefore: number): Promise<Look> {
+async function lookForRows(session: BulkSession, host: RunHost, notBefore: number): Promise<KnownEnvelopes> {
   const { run, options } = session;
   const { client, observer } = options;
   observer.waits?.('looking for what was already created');
   const wanted = new WantedRequests(isWantedRequest);
   for await (const row of run.rows()) if (host.isOpen(row.row)) wanted.add(row.row, wantedRow(row));
   const at = client.clock.now();
-  const remembered = rememberedOfRun(run.state);
+  const remembered = rememberedDrafts(run.state);
   const { signal } = session;
   const search = () => findRequests(client, wanted, { remembered, signal });
   const { found, missing } = await session.request(search, { reads: true });

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasSigned, isInFlight } from '../kernel/statuses.ts';
 import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
@@ -56,7 +56,7 @@ export interface HistoryFindings {
 }
 
 /** A signer of an earlier envelope. */
-interface Occurrence {
+interface EarlierSigner {
   templateId: string;
   envelopeId: string;
   email: string;
@@ -74,8 +74,8 @@ const LONG_DOMAIN = 10;
 
 /** Collects what earlier envelopes show about the people of a list, and about the domains at which people sign. */
 export class AccountHistory {
-  readonly #byAddress = new Map<string, Occurrence[]>();
-  readonly #byName = new Map<string, Occurrence[]>();
+  readonly #byAddress = new Map<string, EarlierSigner[]>();
+  readonly #byName = new Map<string, EarlierSigner[]>();
   /** The addresses that have signed at each domain, up to the number that makes it common. */
   readonly #domains = new Map<string, Set<string>>();
   readonly #seen = new Set<string>();
@@ -109,7 +109,7 @@ export class AccountHistory {
     return (signers ?? []).some(({ email }) => email && this.#byAddress.has(comparableSigner(email)));
   }
 
-  #addOccurrence(person: AskedSigner, one: Occurrence): void {
+  #addOccurrence(person: AskedSigner, one: EarlierSigner): void {
     this.#byAddress.get(comparableSigner(person.email))?.push(one);
     if (one.state === 'open') this.#byName.get(nameKey(person) ?? '')?.push(one);
   }
@@ -150,7 +150,7 @@ export class AccountHistory {
   }
 
   /** Returns where a person of this name has the template open. Addresses that are asked, too, belong to others of this name. */
-  #openElsewhere(signer: AskedSigner, templateId: string): Occurrence | undefined {
+  #openElsewhere(signer: AskedSigner, templateId: string): EarlierSigner | undefined {
     return this.#byName
       .get(nameKey(signer) ?? '')
       ?.find((one) => one.templateId === templateId && !this.#byAddress.has(comparableSigner(one.email)));
@@ -175,7 +175,7 @@ export class AccountHistory {
 function stateOf(
   signer: Pick<Signer, 'status' | 'signedAt'>,
   status: string | null | undefined,
-): Occurrence['state'] | undefined {
+): EarlierSigner['state'] | undefined {
   if (hasSigned(signer) || status === 'COMPLETED') return 'signed';
   return isInFlight(status) ? 'open' : undefined;
 }

@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/limits.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { EnvelopePage } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { ifFound } from '../kernel/request-failures.ts';
+import { undefinedIfNotFound } from '../kernel/request-failures.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { showsMarker } from './markers.ts';
+import { hasMarker } from './markers.ts';
 
 /*
  * Reading the service's list of envelopes. The API document defines neither its order nor its items, and the list changes while it
@@ -20,7 +20,7 @@ export const MAX_LIST_LAG_MS = 60_000;
 const SAMPLE = 10;
 
 /** Returns the order of a list as far as one page shows it. */
-export function orderOf(
+export function sortOrderOf(
   items: readonly Pick<Envelope, 'createdAt'>[],
 ): 'newest-first' | 'oldest-first' | 'unknown' {
   const times = items.map((item) => timeOf(item.createdAt));
@@ -67,7 +67,7 @@ async function* recentPages(
   isRecent: (item: Envelope) => boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EnvelopePage, void, undefined> {
-  const order = orderOf(first.items);
+  const order = sortOrderOf(first.items);
   const { totalPages: last } = first;
   yield first;
   if (order === 'newest-first') {
@@ -140,7 +140,7 @@ export async function* markedEnvelopes(
   for await (const item of certainItems(client, walk)) {
     const { id, metadata, createdAt } = item;
     evidence.items++;
-    if (showsMarker(item)) {
+    if (hasMarker(item)) {
       evidence.marked++;
       listShowsMarkers = true;
       yield item;
@@ -156,7 +156,7 @@ export async function* markedEnvelopes(
   const read = ({ id }: { id: string }) => readIfExists(client, id, signal);
   for await (const envelope of mapInOrder(unknown, READ_CONCURRENCY, read)) {
     if (envelope === undefined) continue;
-    if (showsMarker(envelope)) {
+    if (hasMarker(envelope)) {
       evidence.marked++;
       yield envelope;
     } else known.add(envelope.id);
@@ -216,5 +216,5 @@ export function readIfExists(
   id: string,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  return ifFound(client.envelopes.getListed(id, signal));
+  return undefinedIfNotFound(client.envelopes.getListed(id, signal));
 }

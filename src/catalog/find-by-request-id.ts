@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { isVoid } from '../kernel/statuses.ts';
 import { MAX_LIST_LAG_MS, type MarkedEnvelopesOptions, markedEnvelopes } from './envelope-list.ts';
 import { requestIdOf } from './markers.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { completeItem } from './envelope-list.ts';
 import { isUnfiltered, itemFilter, type Selection } from './selection.ts';
 

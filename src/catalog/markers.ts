@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import {
   CONTENT_KEY,
   OWN_METADATA_KEYS,
@@ -42,7 +42,7 @@ export function contentIn(envelope: Pick<Envelope, 'metadata'>): string | undefi
   return textIn(envelope, CONTENT_KEY);
 }
 
-export function showsMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
+export function hasMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
   return Object.keys(metadata ?? {}).some((key) => MARKERS.includes(key.toLowerCase()));
 }
 

@@ -1,12 +1,12 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { isInFlight, showsSigners } from '../kernel/statuses.ts';
 import { foldText } from '../kernel/text/words.ts';
 
 /**
- * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata
+ * Returns the case-folded texts that a search looks through (matchesAllWords in kernel/text/words.ts): ID, subject, template, metadata
  * values, and signers' names and addresses.
  */
-export function textsOf(envelope: Envelope): string[] {
+export function searchableTexts(envelope: Envelope): string[] {
   const { id, subject, templateId, templateName, metadata, signers } = envelope;
   const people = (signers ?? []).flatMap(({ name, email }) => [name, email]);
   return [id, subject, templateId, templateName, ...people, ...leavesOf(metadata)].flatMap((text) =>

@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { REPLACES_KEY } from '../kernel/vocabulary.ts';
 import { markerOf, runOf } from './markers.ts';
 

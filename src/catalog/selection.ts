@@ -1,10 +1,10 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { followingStatuses, isInFlight, listsSigners } from '../kernel/statuses.ts';
 import { valueText } from '../kernel/text/exact-json.ts';
-import { foldText, hasWord, hasWords } from '../kernel/text/words.ts';
-import { matchedNameOrAddress, textsOf } from './match.ts';
+import { foldText, matchesAllWords, matchesWord } from '../kernel/text/words.ts';
+import { matchedNameOrAddress, searchableTexts } from './match.ts';
 import type { SelectedRun } from './run-members.ts';
 
 /** The conditions that selected envelopes must meet. Times are by the service's clock. */
@@ -115,7 +115,7 @@ function contentConditions({ template, signer, words, metadata = [] }: Selection
     conditions.push((item) => orUnknown(hasValue(item, key, value), Boolean(item.metadata)));
   if (signer !== undefined) conditions.push((item) => orUnknown(hasSigner(item, signer), listsSigners(item)));
   if (words && words.length > 0)
-    conditions.push((item) => orUnknown(hasWords(textsOf(item), words), showsTexts(item)));
+    conditions.push((item) => orUnknown(matchesAllWords(searchableTexts(item), words), showsTexts(item)));
   return conditions;
 }
 
@@ -165,7 +165,7 @@ export interface MatchedSigner {
 export function matchedSigners({ signer, words = [] }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const partIn = (one: Signer) =>
     matchedNameOrAddress(one, (text) => signer !== undefined && text.includes(signer)) ??
-    matchedNameOrAddress(one, (text) => words.some((word) => hasWord(text, word)));
+    matchedNameOrAddress(one, (text) => words.some((word) => matchesWord(text, word)));
   return (envelope) => {
     const whole = signer === undefined ? signersMatchingAll(envelope, words) : [];
     const candidates = whole.length > 0 ? whole : (envelope.signers ?? []);
@@ -185,5 +185,5 @@ export function matchesOneSigner(envelope: Envelope, { words = [] }: Selection):
 function signersMatchingAll({ signers }: Envelope, words: readonly string[]): Signer[] {
   const textsOfSigner = ({ name, email }: Signer) =>
     [name, email].flatMap((text) => (text ? [foldText(text)] : []));
-  return (signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));
+  return (signers ?? []).filter((one) => words.length > 0 && matchesAllWords(textsOfSigner(one), words));
 }

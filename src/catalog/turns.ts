@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { isWeekend, timeOf, timeOnWeekday } from '../kernel/clock.ts';
 import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/statuses.ts';
 
@@ -12,14 +12,14 @@ export type Turn = { signer: Signer; beganAt: number } & (
 );
 
 /** The facts that determine an envelope's turns. */
-export type TurnFacts = Pick<Envelope, 'status' | 'signingOrder' | 'sentAt' | 'signers'>;
+export type TurnFields = Pick<Envelope, 'status' | 'signingOrder' | 'sentAt' | 'signers'>;
 
 /**
  * Returns the turns of an envelope that have begun, in signing order. A turn begins when the envelope is sent or, where signers
  * sign in order, with the last signature of the previous order; it ends when the signer signs or declines. Signers with
  * the same order have their turn at the same time. A turn is left out if its beginning or end is not known.
  */
-export function turnsOf(envelope: TurnFacts): Turn[] {
+export function turnsOf(envelope: TurnFields): Turn[] {
   const turns: Turn[] = [];
   let beganAt = timeOf(envelope.sentAt);
   for (const signers of signersByOrder(envelope)) {
@@ -47,7 +47,7 @@ export interface ReminderSteps {
  * of the local time zone.
  */
 export function dueTurns(
-  envelope: TurnFacts,
+  envelope: TurnFields,
   { steps, onWeekdays }: ReminderSteps,
   now: number,
 ): { signer: Signer; dueAt: number }[] {
@@ -62,7 +62,7 @@ export function dueTurns(
 }
 
 /** Returns true if the turns are known. Items of a list may lack signers or times. */
-export function showsTurns(envelope: TurnFacts): boolean {
+export function areTurnsKnown(envelope: TurnFields): boolean {
   const isDated = (signer: Signer) => !hasSigned(signer) || Boolean(signer.signedAt);
   return Boolean(envelope.sentAt) && showsSigners(envelope) && (envelope.signers ?? []).every(isDated);
 }

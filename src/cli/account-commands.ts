@@ -9,7 +9,7 @@ const WITHOUT_ACCOUNT =
   /^esign (?:(?:profiles (?!show)|sandbox (?:start|exec)\b|demo\b|help\b|autocomplete\b|bulk template\b)|.*--help\b|.*(?:^| )(?:-p|--profile)[ =])/;
 
 /** Returns a command that is ready to run with the account of this run. */
-export function accountCommand({ flags }: RunAccount, ...words: readonly string[]): string {
+export function commandForAccount({ flags }: RunAccount, ...words: readonly string[]): string {
   return withFlags(command(...words), flags);
 }
 

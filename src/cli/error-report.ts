@@ -1,8 +1,8 @@
 import {
   BadResponseError,
   EsignError,
+  type FailedWriteOutcome,
   messageOf,
-  type Outcome,
   OutputError,
   PartialError,
   ServiceError,
@@ -31,7 +31,7 @@ export interface ErrorReport {
   /** Commands to try, each ready to run. */
   next: string[];
   /** What a write did; null for reads, and for a summary of several items. */
-  outcome: Outcome | null;
+  outcome: FailedWriteOutcome | null;
   exitCode: number;
   /** The bulk run that failed. */
   run?: string;
@@ -90,7 +90,7 @@ function commandsIn(hint: string): string[] {
 }
 
 /** Returns what a failed write did. All other errors are thrown before anything is sent. */
-function outcomeOf(error: unknown): Outcome | null {
+function outcomeOf(error: unknown): FailedWriteOutcome | null {
   if (!(error instanceof EsignError)) return 'unknown';
   if (error.outcome !== undefined) return error.outcome;
   if (error instanceof PartialError || error instanceof StoppedError) return null;

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { stopInputs } from '../kernel/files/user-file.ts';
+import { abortOpenInputs } from '../kernel/files/user-file.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
 
 /** The reason of a stop: a signal, or something that is reported elsewhere. It is not printed as an error. */
@@ -78,7 +78,7 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
     firstAt = Date.now();
     const reason = new Interrupted(signal);
     controller.abort(reason);
-    stopInputs(reason);
+    abortOpenInputs(reason);
     setTimeout(() => endNow(signal), GRACE_MS).unref();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);

@@ -7,7 +7,7 @@ import { waitingIndicator } from '../output/waiting-indicator.ts';
 import { adviceFor } from './advice.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, type LoadCommand, versionOf } from './boot/installation.ts';
-import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
+import { isAbortedPrompt, translateOclifError } from './boot/oclif-errors.ts';
 import { isWriteCommand, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -85,7 +85,7 @@ async function report(error: unknown, invocation: Invocation, installed: Install
   const exitCode = interrupt.exitCode();
   const id = findCommand(argv, installed)?.id ?? '';
   const name = id.replaceAll(':', ' ');
-  const known = translate(error, config, { name, words: argv });
+  const known = translateOclifError(error, config, { name, words: argv });
   const advice = await adviceFor(known, { name, words: argv, observations });
   terminal.err(
     errorText(known, {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Choice, PromptContext, TextQuestion } from './question.ts';
+import type { AskedChoice, PromptContext, TextQuestion } from './question.ts';
 
 /*
  * Questions that redraw nothing, for screen readers and braille displays (ESIGN_ACCESSIBLE): each is one line, and choices are numbered.
@@ -32,7 +32,7 @@ export async function askPlainText(
 /** Asks for the number of a choice, again until there is one with this number. */
 export async function askPlainChoice<T>(
   message: string,
-  choices: readonly Choice<T>[],
+  choices: readonly AskedChoice<T>[],
   first: T | undefined,
   context: PromptContext,
 ): Promise<T> {

@@ -4,9 +4,9 @@ import { ctrlCPressed } from '../kernel/errors.ts';
 import { openControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
 import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.ts';
-import type { Choice, PromptContext, TextQuestion } from './question.ts';
+import type { AskedChoice, PromptContext, TextQuestion } from './question.ts';
 
-export type { Choice } from './question.ts';
+export type { AskedChoice } from './question.ts';
 
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
@@ -19,7 +19,7 @@ function isAccessible(): boolean {
 }
 
 /** Asks to choose one of several items. `first` is preselected. */
-export function askChoice<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
+export function askChoice<T>(message: string, choices: readonly AskedChoice<T>[], first?: T): Promise<T> {
   if (isAccessible()) return onKeyboard((context) => askPlainChoice(message, choices, first, context));
   const start = first === undefined ? {} : { default: first };
   return onKeyboard((context) => select({ message, choices, pageSize: 9, loop: false, ...start }, context));
@@ -28,7 +28,7 @@ export function askChoice<T>(message: string, choices: readonly Choice<T>[], fir
 /** Asks to choose one of the items that match the typed text. `hint` is shown if nothing matches. */
 export function askFromList<T>(
   message: string,
-  choicesFor: (typed: string) => Choice<T>[],
+  choicesFor: (typed: string) => AskedChoice<T>[],
   hint: string,
 ): Promise<T> {
   if (isAccessible())

@@ -1,6 +1,6 @@
 import type { ReadStream } from 'node:tty';
 
-export interface Choice<T> {
+export interface AskedChoice<T> {
   value: T;
   /** A single line. */
   name: string;

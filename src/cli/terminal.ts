@@ -4,7 +4,7 @@ import { errColumns, processTerminal, type Terminal } from '../output/terminal.t
 import { TerminalWriter } from '../output/terminal-writer.ts';
 import { paragraph, safeLine } from '../output/text.ts';
 import { waitingIndicator } from '../output/waiting-indicator.ts';
-import { accountCommand, withAccount } from './account-commands.ts';
+import { commandForAccount, withAccount } from './account-commands.ts';
 import type { RunAccount } from './session/account.ts';
 
 export interface TerminalFlags {
@@ -79,7 +79,7 @@ export function createTerminal(
       const shown = redactor.redact(safeLine(withAccount(text, account)));
       base.err(`${json ? jsonText({ notice: shown }) : paragraph(shown, errColumns())}\n`);
     },
-    command: (...words) => accountCommand(account, ...words),
+    command: (...words) => commandForAccount(account, ...words),
     jsonLine: (value) => base.out(redactor.redact(`${jsonText(value)}\n`)),
     hidingSecrets: () => ({
       ...terminal,

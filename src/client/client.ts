@@ -1,12 +1,13 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
+import type { Envelope, EnvelopeStatus, Template } from '../api/resource-types.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
-import { kindOf } from '../kernel/options.ts';
+import { describeValue } from '../kernel/options.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
@@ -18,17 +19,10 @@ import { createNow } from '../once/create-now.ts';
 import { cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
 import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
-import type {
-  CreateOutcome,
-  Envelope,
-  EnvelopeStatus,
-  NewEnvelope,
-  Outcome,
-  Page,
-  Template,
-  WebhookEvent,
-} from './model.ts';
+import type { CreateOutcome, NewEnvelope, Outcome, Page, WebhookEvent } from './model.ts';
 
+// Listed one by one, because `export type *` in the published types requires TypeScript 5.
+export type { Envelope, EnvelopeStatus, Signer, Template, TemplateField } from '../api/resource-types.ts';
 export {
   BadResponseError,
   type ErrorDetails,
@@ -39,20 +33,7 @@ export {
   UsageError,
   VerificationError,
 } from '../kernel/errors.ts';
-// Listed one by one, because `export type *` in the published types requires TypeScript 5.
-export type {
-  CreateOutcome,
-  Envelope,
-  EnvelopeStatus,
-  NewEnvelope,
-  NewSigner,
-  Outcome,
-  Page,
-  Signer,
-  Template,
-  TemplateField,
-  WebhookEvent,
-} from './model.ts';
+export type { CreateOutcome, NewEnvelope, NewSigner, Outcome, Page, WebhookEvent } from './model.ts';
 
 /** The connection to the service, and its timeouts. */
 export interface EsignOptions {
@@ -179,7 +160,7 @@ const memoryOfProcess = new ProcessMemory();
 /** Returns the value of a required option. It is usually missing because an environment variable is not set. */
 function requireOption(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new UsageError(`createClient requires ${name} as a string, but got ${kindOf(value)}.`, {
+  throw new UsageError(`createClient requires ${name} as a string, but got ${describeValue(value)}.`, {
     hint: 'If it comes from an environment variable, check that the variable is set.',
   });
 }

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { isPending } from '../kernel/statuses.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
-import { dueTurns, type ReminderSteps, showsTurns } from '../catalog/turns.ts';
+import { areTurnsKnown, dueTurns, type ReminderSteps } from '../catalog/turns.ts';
 import { durationInWords, HOUR_MS } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { halfwayError } from '../kernel/halfway-error.ts';
@@ -15,11 +15,11 @@ import {
   type ActionContext,
   type ActionReport,
   type EnvelopeAction,
-  type Execution,
-  planFor,
-  type Refusal,
+  planOrRefuse,
+  type RefusedPlan,
   refuseForStatus,
-  type Skip,
+  type SkippedPlan,
+  type WritePlan,
 } from './plan-writes.ts';
 import { remindEnvelope } from './remind-envelope.ts';
 import { REMINDER_GAP, ReminderTimes } from './reminder-times.ts';
@@ -67,10 +67,10 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
     name: 'remind',
     done: 'reminded',
     async plan(id, known) {
-      const shown = known && showsTurns(known) ? known : undefined;
-      const planned = await planFor(id, shown, means, plan);
+      const shown = known && areTurnsKnown(known) ? known : undefined;
+      const planned = await planOrRefuse(id, shown, means, plan);
       // A list may be a minute old, so an envelope is read again before a reminder.
-      return shown && planned.kind === 'execute' ? planFor(id, undefined, means, plan) : planned;
+      return shown && planned.kind === 'execute' ? planOrRefuse(id, undefined, means, plan) : planned;
     },
   };
 }
@@ -80,7 +80,7 @@ function planReminder(
   times: ReminderTimes,
   { client, signal }: ActionContext,
   options: RemindOptions,
-): Execution | Refusal | Skip {
+): WritePlan | RefusedPlan | SkippedPlan {
   const { id } = envelope;
   const now = client.serviceClock.now();
   const named = options.signersOf(id);
@@ -196,14 +196,14 @@ function answeredTexts(envelope: Envelope, named: readonly string[] = []): strin
 }
 
 /** Skips an envelope if every signer who is named has signed or declined. */
-function skipAnswered(envelope: Envelope, named: readonly string[] = []): Skip | undefined {
+function skipAnswered(envelope: Envelope, named: readonly string[] = []): SkippedPlan | undefined {
   const isAnswered = (signers: readonly Signer[]) => signers.length > 0 && !signers.some(isPending);
   if (named.length === 0 || !named.every((one) => isAnswered(findSigners(envelope, one)))) return undefined;
   const text = answeredTexts(envelope, named).join(' ');
   return { kind: 'skip', reason: new NothingToDoError('NOT_PENDING', text) };
 }
 
-function notOpen(text: string): Skip {
+function notOpen(text: string): SkippedPlan {
   return { kind: 'skip', reason: new NothingToDoError('NOT_OPEN', text) };
 }
 
@@ -211,7 +211,7 @@ function notRemindedText(id: string, { email }: Signer): string {
   return `${email ?? 'A signer'} was not reminded: the service doesn't return the IDs of the signers of ${id}.`;
 }
 
-function notDue(id: string): Skip {
+function notDue(id: string): SkippedPlan {
   return { kind: 'skip', reason: new NothingToDoError('NOT_DUE', `No reminder is due for ${id}.`) };
 }
 
@@ -221,7 +221,7 @@ function skipRemindedRecently(
   times: ReminderTimes,
   { gapMs = 0, at }: RemindOptions,
   now: number,
-): Skip {
+): SkippedPlan {
   if (at !== undefined) return notDue(id);
   const last = asked.map(({ signer }) => {
     const at = times.lastOf(id, signer)?.at ?? now;

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { listed } from '../kernel/duration.ts';
@@ -11,7 +11,7 @@ import {
   ServiceError,
   UsageError,
 } from '../kernel/errors.ts';
-import { ifFound } from '../kernel/request-failures.ts';
+import { undefinedIfNotFound } from '../kernel/request-failures.ts';
 import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../kernel/statuses.ts';
 import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -30,9 +30,9 @@ export interface EnvelopeAction {
 }
 
 /** What an action would do with an envelope. `envelope` is undefined if it can't be read. */
-export type Plan = { id: string; envelope: Envelope | undefined } & (Execution | Refusal | Skip);
+export type Plan = { id: string; envelope: Envelope | undefined } & (WritePlan | RefusedPlan | SkippedPlan);
 
-export interface Execution {
+export interface WritePlan {
   kind: 'execute';
   /** The signers whom the action is about. */
   signers: readonly Signer[];
@@ -47,13 +47,13 @@ export interface Execution {
 }
 
 /** The action isn't possible. */
-export interface Refusal {
+export interface RefusedPlan {
   kind: 'refuse';
   error: EsignError;
 }
 
 /** Nothing needs to be done. */
-export interface Skip {
+export interface SkippedPlan {
   kind: 'skip';
   reason: NothingToDoError;
 }
@@ -76,7 +76,7 @@ export function sendAction(
   { allowMissing }: { allowMissing: boolean },
 ): EnvelopeAction {
   const { client, signal } = means;
-  const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
+  const plan = async (envelope: Envelope): Promise<WritePlan | RefusedPlan> => {
     const { id, status, signers } = envelope;
     if (status && !canBeSent(status)) return refuseForStatus(envelope, 'sent');
     const original = await originalOf(envelope, means);
@@ -94,17 +94,17 @@ export function sendAction(
       },
     };
   };
-  return { name: 'send', done: 'sent', plan: (id, known) => planFor(id, known, means, plan) };
+  return { name: 'send', done: 'sent', plan: (id, known) => planOrRefuse(id, known, means, plan) };
 }
 
 /** Returns the envelope that a draft replaces, unless that has ended: nobody should be asked to sign both. */
 async function originalOf(draft: Envelope, { client, signal }: ActionContext): Promise<Envelope | undefined> {
   const id = replacedBy(draft);
-  const original = id === undefined ? undefined : await ifFound(client.envelopes.get(id, signal));
+  const original = id === undefined ? undefined : await undefinedIfNotFound(client.envelopes.get(id, signal));
   return original && !hasEnded(original) ? original : undefined;
 }
 
-function refuseBoth({ id }: Envelope, original: Envelope): Refusal {
+function refuseBoth({ id }: Envelope, original: Envelope): RefusedPlan {
   const isDone = original.status === 'COMPLETED';
   return refusal(
     `${id} replaces ${original.id}, which is ${original.status ?? 'unknown'}, so it can't be sent.`,
@@ -115,7 +115,7 @@ function refuseBoth({ id }: Envelope, original: Envelope): Refusal {
 }
 
 async function problemsOf({ templateId, signers }: Envelope, { rolesOf }: ActionContext) {
-  const roles = templateId ? await ifFound(rolesOf(templateId)) : undefined;
+  const roles = templateId ? await undefinedIfNotFound(rolesOf(templateId)) : undefined;
   return signers ? findProblems(signers, roles ?? NO_ROLES) : [];
 }
 
@@ -124,7 +124,7 @@ export function cancelAction(
   { reason, evenIfDeclined }: { reason: string | undefined; evenIfDeclined: boolean },
 ): EnvelopeAction {
   const { client, signal } = means;
-  const plan = async (envelope: Envelope): Promise<Execution | Refusal> => {
+  const plan = async (envelope: Envelope): Promise<WritePlan | RefusedPlan> => {
     const { id, status } = envelope;
     if (status === 'DECLINED' && !evenIfDeclined) return declined(envelope);
     if (status && !canBeCanceled(status, evenIfDeclined)) return refuseForStatus(envelope, 'canceled');
@@ -140,10 +140,10 @@ export function cancelAction(
       },
     };
   };
-  return { name: 'cancel', done: 'canceled', plan: (id, known) => planFor(id, known, means, plan) };
+  return { name: 'cancel', done: 'canceled', plan: (id, known) => planOrRefuse(id, known, means, plan) };
 }
 
-function declined({ id, signers }: Envelope): Refusal {
+function declined({ id, signers }: Envelope): RefusedPlan {
   const decliner = signers?.find(hasDeclined);
   const by = decliner ? ` by ${nameOf(decliner)}` : '';
   return refusal(
@@ -164,11 +164,11 @@ function lostSignatures({ id, signers }: Envelope): Concern[] {
  * Plans an action on an envelope. An error becomes a refusal, so that the others of several are tried, unless it would be the same for
  * all of them.
  */
-export async function planFor(
+export async function planOrRefuse(
   id: string,
   known: Envelope | undefined,
   { client, signal }: Pick<ActionContext, 'client' | 'signal'>,
-  plan: (envelope: Envelope) => Promise<Execution | Refusal | Skip>,
+  plan: (envelope: Envelope) => Promise<WritePlan | RefusedPlan | SkippedPlan>,
 ): Promise<Plan> {
   let envelope = known;
   try {
@@ -196,24 +196,28 @@ async function readIfAllowed(id: string, client: Client, signal: AbortSignal): P
 }
 
 /** Refuses an action that the envelope's status doesn't allow. */
-export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['done']): Refusal {
+export function refuseForStatus({ id, status }: Envelope, done: EnvelopeAction['done']): RefusedPlan {
   const is = `${id} is ${status ?? 'unknown'}`;
   const message = done === 'reminded' ? `Nobody can be reminded: ${is}.` : `${is} and can't be ${done}.`;
-  const hint =
-    status === 'COMPLETED'
-      ? `To get the signed PDF, run \`${command('envelopes', 'download', id)}\`.`
-      : undefined;
-  const { kind, error } = refusal(message, hint);
+  const { kind, error } = refusal(message, nextStepAt(status, id));
   error.subject = { kind: 'envelope', id };
   return { kind, error };
 }
 
-function refusal(message: string, hint?: string): Refusal & { error: ServiceError } {
+/** Returns what to do instead. The message already says the status. */
+function nextStepAt(status: Envelope['status'], id: string): string {
+  if (status === 'COMPLETED')
+    return `To get the signed PDF, run \`${command('envelopes', 'download', id)}\`.`;
+  if (status === 'DRAFT') return `To send it, run \`${command('envelopes', 'send', id)}\`.`;
+  return `To see what happened, run \`${command('envelopes', 'get', id, '--history')}\`.`;
+}
+
+function refusal(message: string, hint?: string): RefusedPlan & { error: ServiceError } {
   return { kind: 'refuse', error: new ServiceError('INVALID_STATE', message, { status: 400, hint }) };
 }
 
 /** A plan whose writes are sent. */
-export type ExecutablePlan = Plan & Execution;
+export type ExecutablePlan = Plan & WritePlan;
 
 export function isExecutable(plan: Plan): plan is ExecutablePlan {
   return plan.kind === 'execute';

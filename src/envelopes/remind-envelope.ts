@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
-import { type ActionResult, notKnown, readQuietly } from '../once/write-outcome.ts';
+import { type ActionResult, readQuietly, unknownOutcomeError } from '../once/write-outcome.ts';
 import { signersNamed } from './named-signer.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function remindEnvelope(
     return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
-    throw notKnown(
+    throw unknownOutcomeError(
       `The reminder for ${id} may or may not have been sent`,
       error,
       'Send another reminder only if a second email is acceptable.',

@@ -1,4 +1,4 @@
-import type { Signer } from '../api/schemas.ts';
+import type { Signer } from '../api/resource-types.ts';
 import { remindKey } from '../log/keys.ts';
 import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
 

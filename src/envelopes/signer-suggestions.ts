@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { recentItems } from '../catalog/envelope-list.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { DAY_MS } from '../kernel/duration.ts';
@@ -41,7 +41,7 @@ export function lastSigners(envelopes: readonly Envelope[]): Map<string, SignerI
 }
 
 /** Returns the roles of the signers of this template's envelopes. */
-export function rolesIn(envelopes: readonly Envelope[], templateId: string): string[] {
+export function rolesUsedWithTemplate(envelopes: readonly Envelope[], templateId: string): string[] {
   const signers = envelopes
     .filter((one) => one.templateId === templateId)
     .flatMap((one) => one.signers ?? []);

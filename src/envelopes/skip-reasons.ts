@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { replacedBy, requestIdOf } from '../catalog/markers.ts';
 import { isInFlight, isVoid } from '../kernel/statuses.ts';
 import { byPrecedence } from '../once/precedence.ts';

@@ -9,13 +9,13 @@ export interface ErrorFacts {
   details?: ErrorDetails | undefined;
   cause?: unknown;
   /** What a failed write did, if the class of the error doesn't show it. */
-  outcome?: Outcome | undefined;
+  outcome?: FailedWriteOutcome | undefined;
   /** The bulk run that failed. */
   run?: string | undefined;
 }
 
 /** What a failed write did: nothing, everything, or it is unknown. */
-export type Outcome = 'none' | 'done' | 'unknown';
+export type FailedWriteOutcome = 'none' | 'done' | 'unknown';
 
 /** Marks instances of these classes, because `esign-cli/client` and `esign-cli/sandbox` each contain a copy of them. */
 const MARK = Symbol.for('esign-cli.error');
@@ -27,7 +27,7 @@ export abstract class EsignError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: ErrorDetails | undefined;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: FailedWriteOutcome | undefined;
   readonly run: string | undefined;
 
   constructor(code: string, message: string, facts: ErrorFacts = {}) {

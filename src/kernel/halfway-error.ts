@@ -1,10 +1,10 @@
-import { EsignError, type Outcome, ServiceError, StoppedError, sentenceOf } from './errors.ts';
+import { EsignError, type FailedWriteOutcome, ServiceError, StoppedError, sentenceOf } from './errors.ts';
 
 interface Halfway {
   /** A sentence about the steps that are done, and those that are not. */
   state: string;
   /** What this process did. After some of the steps, it is neither nothing nor everything, which is `unknown`. */
-  outcome: Outcome;
+  outcome: FailedWriteOutcome;
   hint: string;
 }
 
@@ -17,11 +17,11 @@ export function halfwayError(
   if (!(error instanceof EsignError)) {
     return signal.aborted ? new StoppedError('INTERRUPTED', `Stopped: ${state}`, { outcome, hint }) : error;
   }
-  return withState(error, { state, outcome, hint });
+  return errorWithState(error, { state, outcome, hint });
 }
 
 /** Adds the state of a write of several steps to the error that ended it. The code stays the same. */
-export function withState(error: EsignError, { state, outcome, hint }: Halfway): EsignError {
+export function errorWithState(error: EsignError, { state, outcome, hint }: Halfway): EsignError {
   const message = `${sentenceOf(error)} ${state}`;
   const facts = { cause: error, outcome, hint: [error.hint, hint].filter(Boolean).join('\n') };
   if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);

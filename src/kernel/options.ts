@@ -3,7 +3,7 @@ import { isRecord } from './json.ts';
 import { nearest } from './text/nearest.ts';
 
 /** Returns the kind of an unusable value, for messages. */
-export function kindOf(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (value === '') return 'an empty string';
   if (Array.isArray(value)) return 'an array';
@@ -16,7 +16,7 @@ export function kindOf(value: unknown): string {
  */
 export function checkOptionNames(call: string, given: unknown, known: readonly string[]): void {
   if (!isRecord(given)) {
-    throw new UsageError(`${call} requires an object, but got ${kindOf(given)}.`, {
+    throw new UsageError(`${call} requires an object, but got ${describeValue(given)}.`, {
       hint: 'Pass the options as { name: value }.',
     });
   }

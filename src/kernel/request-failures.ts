@@ -8,7 +8,7 @@ export function isNotFound(error: unknown): error is ServiceError {
 }
 
 /** Waits for a read. Returns undefined if the envelope or template does not exist. */
-export function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
+export function undefinedIfNotFound<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;

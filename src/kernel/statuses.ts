@@ -11,10 +11,10 @@ export const ENVELOPE_STATUSES = [
   'EXPIRED',
   'DECLINED',
 ] as const;
-export type EnvelopeStatus = (typeof ENVELOPE_STATUSES)[number];
+export type DocumentedStatus = (typeof ENVELOPE_STATUSES)[number];
 
 /** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
-const FOLLOWING: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {
+const FOLLOWING: Readonly<Record<Exclude<DocumentedStatus, 'DRAFT'>, readonly DocumentedStatus[]>> = {
   SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
   IN_PROGRESS: ['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
   COMPLETED: [],
@@ -24,8 +24,8 @@ const FOLLOWING: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly Enve
 };
 
 /** Returns the statuses that can follow a status; undefined if any can, as after one that the API document doesn't name. */
-export function followingStatuses(status: string): readonly EnvelopeStatus[] | undefined {
-  return ownValue<readonly EnvelopeStatus[]>(FOLLOWING, status);
+export function followingStatuses(status: string): readonly DocumentedStatus[] | undefined {
+  return ownValue<readonly DocumentedStatus[]>(FOLLOWING, status);
 }
 
 /** Returns true for a status that an envelope never leaves. A DECLINED one can still be canceled. */
@@ -44,7 +44,7 @@ export function hasEnded({ status }: { status?: string | null | undefined }): bo
 }
 
 /** Statuses in which signers are asked to sign. */
-export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
+export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly DocumentedStatus[];
 
 /** Returns true for an envelope that was canceled before anyone was emailed. */
 export function isVoid(envelope: {

@@ -81,7 +81,16 @@ function skipLine(line: number, reading: JournalReading<unknown>): number {
 
 /** The error for a journal with a damaged line, which is not the last one. */
 export function damagedLineError(line: number, path: string): UsageError {
-  return new UsageError(`Line ${line} of the journal ${path} is damaged. It was left unchanged.`, {
+  return damagedError(`Line ${line} of the journal ${path} is damaged.`);
+}
+
+/** The error for a journal without the entry that each of its kind begins with. */
+export function noFirstEntryError(path: string): UsageError {
+  return damagedError(`The journal ${path} is damaged: its first entry is missing.`);
+}
+
+function damagedError(text: string): UsageError {
+  return new UsageError(`${text} It was left unchanged.`, {
     hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it out of the way.',
   });
 }

@@ -14,7 +14,7 @@ export type KeyedIntent = Intent & { key: string };
  * other sees it. When the month turns, the two may append to different files without seeing each other: then an intent in an
  * older file yields to one in a newer file, whose process may have looked before. Both may yield; they try again in the newer file.
  */
-export async function claim(
+export async function claimFirstIntent(
   memory: WriteMemory,
   intent: KeyedIntent,
   counts: (write: LoggedWrite) => boolean,

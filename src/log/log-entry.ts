@@ -16,7 +16,7 @@ export interface LogEntry
   counts?: Record<string, number> | undefined;
 }
 
-export function entryOf(write: LoggedWrite): LogEntry {
+export function logEntryOf(write: LoggedWrite): LogEntry {
   const { intent, envelopeIds, error, counts } = write;
   const { id, at, user, profile, baseUrl, command, effect, requestId, reason, run } = intent;
   return {

@@ -64,7 +64,7 @@ export function mayHaveCreated({ state }: LoggedWrite): boolean {
 }
 
 /** Returns the latest of these times (ISO 8601), in ms. One after `now` (ms) is of a clock that was wrong, and doesn't count. */
-export function latestPast(times: readonly string[], now: number): number | undefined {
+export function latestTimeBefore(times: readonly string[], now: number): number | undefined {
   const past = times.map((time) => Date.parse(time)).filter((ms) => ms <= now + CLOCK_SLACK_MS);
   return past.length === 0 ? undefined : Math.max(...past);
 }
@@ -74,7 +74,7 @@ export function latestPast(times: readonly string[], now: number): number | unde
  * shows the service's. Returns undefined if both clocks were ahead of `now` (ms), because nobody would be reminded until then.
  */
 export function remindedAt({ intent, at, serviceAt }: LoggedWrite, now: number): number | undefined {
-  return latestPast([intent.serviceAt, serviceAt], now) ?? latestPast([intent.at, at], now);
+  return latestTimeBefore([intent.serviceAt, serviceAt], now) ?? latestTimeBefore([intent.at, at], now);
 }
 
 /** Returns true if a reminder may have been sent at `since` (ms, service clock) or later. */

@@ -5,7 +5,7 @@ import type { WriteIdentity } from '../api/write-identity.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, SupersededError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
-import { claim } from './claim.ts';
+import { claimFirstIntent } from './claim.ts';
 import { createKey, remindKey } from './keys.ts';
 import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
 import type { Intent, IntentEnd } from './records.ts';
@@ -29,7 +29,7 @@ export interface RecorderOptions {
 }
 
 /** The facts about a write before it is sent. */
-export interface WriteFacts {
+export interface LoggedWriteFacts {
   action: Intent['action'];
   effect: Intent['effect'];
   envelopeIds: readonly string[];
@@ -39,6 +39,7 @@ export interface WriteFacts {
   /** Why an envelope is canceled. */
   reason?: string | undefined;
   once?: WriteIdentity | undefined;
+  content?: string | undefined;
 }
 
 /** Enough for a slow disk, however short the time limit of a request is, in ms. */
@@ -64,7 +65,7 @@ export class LogRecorder {
   }
 
   /** Records a write that a guard refused. If the log can't be written, the refusal is still reported. */
-  async refused(write: WriteFacts, code: string): Promise<void> {
+  async refused(write: LoggedWriteFacts, code: string): Promise<void> {
     const intent = this.#intent(newWriteId(), { ...write, once: undefined });
     await this.#options.memory
       .append([intent, this.#end(intent, 'refused', { error: code })])
@@ -78,7 +79,7 @@ export class LogRecorder {
    * @throws SupersededError if an earlier write has the same key. Nothing was sent then.
    */
   async record<T>(
-    write: WriteFacts,
+    write: LoggedWriteFacts,
     send: (hooks: WriteHooks) => Promise<T>,
     idIn: (result: T) => string | undefined,
   ): Promise<T> {
@@ -118,7 +119,7 @@ export class LogRecorder {
   /** Begins the entry shared by all writes of a bulk run. Returns a function that completes it. */
   async beginRun(run: string, sends: boolean): Promise<(end: RunEnd) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
-    const facts: WriteFacts = { action: 'create', effect, envelopeIds: [], requestId: undefined };
+    const facts: LoggedWriteFacts = { action: 'create', effect, envelopeIds: [], requestId: undefined };
     const intent: Intent = { ...this.#intent(newWriteId(), facts), run };
     await this.#options.memory.append([intent]);
     return ({ outcome, error, counts }) =>
@@ -126,14 +127,14 @@ export class LogRecorder {
   }
 
   /** Appends the intent of an attempt. An attempt begins at most `#startMs` after its `at`, so a slower disk means another try. */
-  async #begin(id: string, write: WriteFacts): Promise<Intent> {
+  async #begin(id: string, write: LoggedWriteFacts): Promise<Intent> {
     const { memory, clock } = this.#options;
     const { once } = write;
     for (;;) {
       const intent = this.#intent(id, write);
       if (once === undefined) await memory.append([intent]);
       else {
-        const earlier = await claim(
+        const earlier = await claimFirstIntent(
           memory,
           { ...intent, key: once.key },
           countsFor(once, this.#options.serviceNow()),
@@ -145,7 +146,7 @@ export class LogRecorder {
     }
   }
 
-  async #answered(intent: Intent, write: WriteFacts, id: string | undefined): Promise<void> {
+  async #answered(intent: Intent, write: LoggedWriteFacts, id: string | undefined): Promise<void> {
     const envelopeIds = intent.envelopeIds.length > 0 ? intent.envelopeIds : knownIds([id ?? '']);
     if (write.action === 'create' && envelopeIds.length === 0)
       return this.#lost(intent, write, 'BAD_RESPONSE');
@@ -153,12 +154,12 @@ export class LogRecorder {
   }
 
   /** Records that the outcome is unknown, until `resolve` is called. */
-  async #lost(intent: Intent, { requestId }: WriteFacts, error: string | null): Promise<void> {
+  async #lost(intent: Intent, { requestId }: LoggedWriteFacts, error: string | null): Promise<void> {
     this.#incomplete.set(requestId ?? intent.envelopeIds[0] ?? intent.id, intent);
     await this.#complete(this.#end(intent, 'unknown', { error }));
   }
 
-  async #failed(intent: Intent, write: WriteFacts, error: unknown, isSent: boolean): Promise<void> {
+  async #failed(intent: Intent, write: LoggedWriteFacts, error: unknown, isSent: boolean): Promise<void> {
     const isRefused = !isSent || (error instanceof EsignError && !isAmbiguous(error));
     const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
     if (isRefused) await this.#complete(this.#end(intent, 'refused', { error: code }));
@@ -173,7 +174,7 @@ export class LogRecorder {
 
   #intent(
     id: string,
-    { action, effect, envelopeIds, requestId, signerId, reason, once }: WriteFacts,
+    { action, effect, envelopeIds, requestId, signerId, reason, once, content }: LoggedWriteFacts,
   ): Intent {
     const now = this.#options.clock.now();
     return {
@@ -184,7 +185,7 @@ export class LogRecorder {
       until: new Date(now + this.#startMs + this.#options.timeoutMs).toISOString(),
       serviceAt: new Date(once?.serviceAt ?? this.#options.serviceNow()).toISOString(),
       ...this.#keyOf({ action, envelopeIds, requestId, signerId, once }),
-      ...(once?.content === undefined ? {} : { content: once.content }),
+      ...(content === undefined ? {} : { content }),
       ...(once?.body === undefined ? {} : { body: once.body }),
       action,
       effect,
@@ -204,7 +205,7 @@ export class LogRecorder {
     requestId,
     signerId,
     once,
-  }: Pick<WriteFacts, 'action' | 'envelopeIds' | 'requestId' | 'signerId' | 'once'>): { key?: string } {
+  }: Pick<LoggedWriteFacts, 'action' | 'envelopeIds' | 'requestId' | 'signerId' | 'once'>): { key?: string } {
     const { baseUrl } = this.#options.facts;
     if (once !== undefined) return { key: once.key };
     if (action === 'create' && requestId !== undefined) return { key: createKey(baseUrl, requestId) };

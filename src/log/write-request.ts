@@ -3,11 +3,11 @@ import type { HttpRequest } from '../api/http.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import type { WriteFacts } from './recorder.ts';
+import type { LoggedWriteFacts } from './recorder.ts';
 import type { LoggedAction } from './records.ts';
 
 /** The effect of a request, as shown by the request itself. */
-export interface Write {
+export interface WriteEffect {
   action: LoggedAction;
   effect: Effect;
   envelopeId?: string | undefined;
@@ -52,8 +52,12 @@ const createSchema = z.strictObject({
 });
 
 /** Describes a request that is not a GET. */
-export function readWrite({ method, path, query, body, bodyText }: HttpRequest): Write {
-  const other: Write = { action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes', sends: false };
+export function readWrite({ method, path, query, body, bodyText }: HttpRequest): WriteEffect {
+  const other: WriteEffect = {
+    action: 'other',
+    effect: method === 'DELETE' ? 'deletes' : 'writes',
+    sends: false,
+  };
   if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
   const sent = body ?? (bodyText === undefined ? undefined : tryParseJson(bodyText));
   if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
@@ -67,11 +71,11 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
 
 /** Returns what the log keeps of a request that was read with `readWrite`. */
 export function writeFactsOf(
-  { action, effect, envelopeId, requestId, signer, reason }: Write,
-  { once }: HttpRequest,
-): WriteFacts {
+  { action, effect, envelopeId, requestId, signer, reason }: WriteEffect,
+  { once, content }: HttpRequest,
+): LoggedWriteFacts {
   const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-  return { action, effect, envelopeIds, requestId, signerId: signer, reason, once };
+  return { action, effect, envelopeIds, requestId, signerId: signer, reason, once, content };
 }
 
 /** Returns true if every service reads the body of an action in the same way: no other fields, values of other types, or repeated names. */
@@ -83,7 +87,7 @@ function isPlainAction(sent: unknown, text: string | undefined): boolean {
   );
 }
 
-function readCreate(body: unknown, text: string | undefined): Partial<Write> {
+function readCreate(body: unknown, text: string | undefined): Partial<WriteEffect> {
   const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
   const requestId = metadata[REQUEST_ID_KEY];
   const sends = isRecord(body) && body.sendImmediately === true;

@@ -1,19 +1,19 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { EsignError } from '../kernel/errors.ts';
 import { isNotFound, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
-import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
+import { byPrecedence, type PrecedenceFacts, precedenceFactsOf } from './precedence.ts';
 import type { RequestHost } from './request-host.ts';
-import { actWithOutcome, cancelEnvelope } from './write-outcome.ts';
+import { cancelEnvelope, sendOrCancel } from './write-outcome.ts';
 
 /** The envelope that counts for a request, and the others. Every machine chooses the same one. */
-export interface Choice {
+export interface ChosenEnvelope {
   counts: Envelope;
   /** Drafts that are canceled once the one that counts has been sent. */
   drafts: readonly string[];
   /** Others that emailed their signers. */
-  sent: readonly EnvelopeFacts[];
+  sent: readonly PrecedenceFacts[];
 }
 
 /**
@@ -23,16 +23,16 @@ export interface Choice {
 export async function chooseEnvelope(
   host: Pick<RequestHost, 'client' | 'ask'>,
   draft: string,
-  others: readonly EnvelopeFacts[],
-): Promise<Choice | undefined> {
-  const own: EnvelopeFacts = { id: draft, status: 'DRAFT' };
+  others: readonly PrecedenceFacts[],
+): Promise<ChosenEnvelope | undefined> {
+  const own: PrecedenceFacts = { id: draft, status: 'DRAFT' };
   if (others.length === 0) return { counts: own, drafts: [], sent: [] };
   const listed = others.some(({ id }) => id === draft) ? others : [own, ...others];
   // The list may show an old status.
   const fresh = await Promise.all(listed.map((facts) => readFresh(host, facts)));
   const [counts, ...rest] = fresh.filter((one) => !isVoid(one)).toSorted(byPrecedence);
   if (counts === undefined) return undefined;
-  const isDraft = ({ status }: EnvelopeFacts) => status === 'DRAFT';
+  const isDraft = ({ status }: PrecedenceFacts) => status === 'DRAFT';
   return {
     counts,
     drafts: rest.filter(isDraft).map(({ id }) => id),
@@ -41,7 +41,10 @@ export async function chooseEnvelope(
 }
 
 /** A service may not find a new envelope for a while; then the list counts. */
-async function readFresh(host: Pick<RequestHost, 'client' | 'ask'>, facts: EnvelopeFacts): Promise<Envelope> {
+async function readFresh(
+  host: Pick<RequestHost, 'client' | 'ask'>,
+  facts: PrecedenceFacts,
+): Promise<Envelope> {
   try {
     return await host.ask((signal) => host.client.envelopes.get(facts.id, signal));
   } catch (error) {
@@ -61,7 +64,7 @@ export async function sendDraft(
   const { client } = host;
   try {
     const envelope = await host.ask(async (signal) => {
-      const outcome = await actWithOutcome(
+      const outcome = await sendOrCancel(
         client,
         id,
         // Any 2xx means that the draft was sent, regardless of its body.
@@ -109,7 +112,7 @@ export async function tidy(
   host: RequestHost,
   number: number,
   drafts: readonly string[],
-  counts: EnvelopeFacts,
+  counts: PrecedenceFacts,
 ): Promise<void> {
   for (const id of drafts) {
     const reason = `another draft of the same request; ${counts.id} counts`;
@@ -119,6 +122,6 @@ export async function tidy(
         if (!(error instanceof EsignError)) throw error;
         return { id, status: 'DRAFT' };
       });
-    if (!isVoid(after)) await host.second(number, factsOf(after), counts);
+    if (!isVoid(after)) await host.second(number, precedenceFactsOf(after), counts);
   }
 }

@@ -2,10 +2,10 @@ import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
-import type { Created, CreateOptions, WebhookSecretSource } from './created.ts';
+import type { CreateOptions, CreateResult, WebhookSecretSource } from './created.ts';
 import { readLoggedCreates } from './logged-creates.ts';
 import { findRequests } from './look.ts';
-import { type Look, processRequests } from './process-requests.ts';
+import { type KnownEnvelopes, processRequests } from './process-requests.ts';
 import { contentOf, requireUsableRequestId } from './request-identity.ts';
 import { SingleRequest } from './single-request.ts';
 import { isWantedRequest, WantedRequests } from './wanted-requests.ts';
@@ -23,7 +23,7 @@ export async function createOnce(
   client: Client,
   body: CreateEnvelopeBody,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<CreateResult> {
   requireUsableRequestId(body);
   const requestId = requestIdOf(body) ?? '';
   const { memory, secret, signal, check } = options;
@@ -52,7 +52,10 @@ export async function createOnce(
 }
 
 /** Returns the result of the request. @throws its error */
-async function createdBy(host: SingleRequest, secret: WebhookSecretSource | undefined): Promise<Created> {
+async function createdBy(
+  host: SingleRequest,
+  secret: WebhookSecretSource | undefined,
+): Promise<CreateResult> {
   const { client, result, warning, others } = host;
   if (result === undefined) throw new UnknownOutcomeError('The outcome is unknown.');
   if (result.kind === 'failed') {
@@ -78,7 +81,7 @@ async function lookForOne(
   body: CreateEnvelopeBody,
   requestId: string,
   { memory, since, signal }: CreateOptions,
-): Promise<Look> {
+): Promise<KnownEnvelopes> {
   const wanted = new WantedRequests(isWantedRequest);
   const { templateId, signers } = body;
   const content = contentIn(body) ?? contentOf(body);

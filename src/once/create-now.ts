@@ -1,13 +1,13 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
 import { findByRequestId, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { bodyHashOf, createKey } from '../log/keys.ts';
-import type { Created, CreateOptions } from './created.ts';
+import type { CreateOptions, CreateResult } from './created.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { contentIdOf } from './request-identity.ts';
 import { graceDeadline, isAborted, sendEnvelope } from './write-outcome.ts';
@@ -21,7 +21,7 @@ export async function createNow(
   client: Client,
   body: CreateEnvelopeBody,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<CreateResult> {
   const { check, secret, signal } = options;
   const bodyHash = bodyHashOf(body);
   const interrupted = await findInterrupted(client, bodyHash, options);
@@ -58,12 +58,13 @@ async function createAndResolve(
   body: CreateEnvelopeBody,
   bodyHash: string,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<CreateResult> {
   const requestId = requestIdOf(body) ?? '';
-  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash, content: contentIdOf(body) };
+  const once = { key: createKey(client.baseUrl, requestId), body: bodyHash };
+  const logged = { once, content: contentIdOf(body) };
   const startedAt = client.clock.now();
   try {
-    return { envelope: await client.envelopes.create(body, options.signal, once), by: 'reply' };
+    return { envelope: await client.envelopes.create(body, options.signal, logged), by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.

@@ -1,15 +1,15 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
-import type { EnvelopeFacts } from './precedence.ts';
+import type { PrecedenceFacts } from './precedence.ts';
 
-export interface Created {
+export interface CreateResult {
   envelope: Envelope;
   /** `reply`: just created. `lookup`: created, but the response was lost and the list shows it. `earlier`: created before. */
   by: 'reply' | 'lookup' | 'earlier';
   warning?: CreateWarning;
   /** Other envelopes of the same request: they emailed their signers as well, or are drafts that couldn't be canceled. */
-  others?: readonly EnvelopeFacts[];
+  others?: readonly PrecedenceFacts[];
   /** With `leavesDrafts`: drafts of the same request that don't count. */
   drafts?: readonly string[];
 }

@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/envelope-list.ts';
 import { findByRequestId, type OnSearchStart, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { EarlierUnknownError } from '../kernel/errors.ts';
 import { hasEnded } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { type LoggedWrite, latestPast } from '../log/logged-write.ts';
+import { type LoggedWrite, latestTimeBefore } from '../log/logged-write.ts';
 import type { Intent, IntentEnd } from '../log/records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
@@ -31,7 +31,7 @@ export async function findInterrupted(
 ): Promise<Envelope | undefined> {
   const now = client.clock.now();
   // The age of one that is only dated in the future, by a clock that was wrong, isn't known.
-  const ageOf = ({ at, serviceAt }: Intent) => now - (latestPast([at, serviceAt], now) ?? now);
+  const ageOf = ({ at, serviceAt }: Intent) => now - (latestTimeBefore([at, serviceAt], now) ?? now);
   const writes = await options.memory.find([body]);
   const recent = writes.filter(
     ({ intent }) =>

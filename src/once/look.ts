@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/limits.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { completeItem, markedEnvelopes, readIfExists } from '../catalog/envelope-list.ts';
 import { contentIn, replacedBy, runOf } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -8,7 +8,7 @@ import { DAY_MS } from '../kernel/duration.ts';
 import { hasEnded, isVoid, listsSigners } from '../kernel/statuses.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { nameOf } from '../kernel/text/person.ts';
-import { byPrecedence, type EnvelopeFacts, factsOf } from './precedence.ts';
+import { byPrecedence, type PrecedenceFacts, precedenceFactsOf } from './precedence.ts';
 import { isForRequest } from './request-identity.ts';
 import type { WantedRequest, WantedRequests } from './wanted-requests.ts';
 import { changedWording, type WordingField } from './wording.ts';
@@ -19,7 +19,7 @@ export const SAME_CONTENT_MS = 30 * DAY_MS;
 /** The envelope that a request already has. */
 export interface FoundEnvelope {
   request: WantedRequest;
-  envelope: EnvelopeFacts;
+  envelope: PrecedenceFacts;
   /** The run that created it, if any. */
   run: string | undefined;
   /** The parts of the wording in which it differs from the request. */
@@ -31,11 +31,11 @@ export interface FoundEnvelope {
   /** Other drafts with the same request ID. */
   drafts: readonly string[];
   /** Other envelopes with the same request ID that emailed their signers, and that may still be signed. */
-  sent: readonly EnvelopeFacts[];
+  sent: readonly PrecedenceFacts[];
 }
 
 /** What a look found. */
-export interface FoundRequests {
+export interface LookResult {
   found: ReadonlyMap<number, FoundEnvelope>;
   /** The remembered envelopes that the service doesn't find. It may take a while to find a new one. */
   missing: readonly string[];
@@ -59,7 +59,7 @@ export async function findRequests(
   client: Client,
   wanted: WantedRequests,
   { remembered = new Map(), since: earliest, signal, onRead }: LookOptions = {},
-): Promise<FoundRequests> {
+): Promise<LookResult> {
   const finder = new Finder(client, wanted, signal);
   const since =
     earliest !== undefined
@@ -93,7 +93,7 @@ class Finder {
   readonly #signal: AbortSignal | undefined;
   readonly #found = new Map<number, FoundEnvelope>();
   /** The envelopes that replace others, by the ID of the replaced one. */
-  readonly #replacements = new Map<string, EnvelopeFacts>();
+  readonly #replacements = new Map<string, PrecedenceFacts>();
   readonly #seen = new Set<string>();
   /** The envelopes with the request ID of a request. Others only have its content. */
   readonly #named = new Set<string>();
@@ -124,7 +124,7 @@ class Finder {
 
   consider(envelope: Envelope): void {
     const old = replacedBy(envelope);
-    if (old !== undefined && !isVoid(envelope)) this.#addReplacement(old, factsOf(envelope));
+    if (old !== undefined && !isVoid(envelope)) this.#addReplacement(old, precedenceFactsOf(envelope));
     if (isVoid(envelope)) return;
     const named = this.#wanted.ofRequestId(envelope);
     if (named !== undefined) {
@@ -156,7 +156,7 @@ class Finder {
     const request = this.#wanted.get(number);
     if (request === undefined || !this.#counts(request, envelope)) return;
     this.#seen.add(envelope.id);
-    const facts = factsOf(envelope);
+    const facts = precedenceFactsOf(envelope);
     const known = this.#found.get(number);
     const isKept = known !== undefined && byPrecedence(known.envelope, facts) < 0;
     this.#found.set(number, {
@@ -168,8 +168,8 @@ class Finder {
   /** Returns the other envelopes of a request: `other` and those that were known. `facts`: the envelope that was just read. */
   #others(
     known: FoundEnvelope | undefined,
-    other: EnvelopeFacts | undefined,
-    facts: EnvelopeFacts,
+    other: PrecedenceFacts | undefined,
+    facts: PrecedenceFacts,
   ): Pick<FoundEnvelope, 'drafts' | 'sent'> {
     const { drafts = [], sent = [] } = known ?? {};
     if (other === undefined) return { drafts, sent };
@@ -185,12 +185,12 @@ class Finder {
     return latest === 0 || latest >= this.#client.serviceClock.now() - SAME_CONTENT_MS;
   }
 
-  #addReplacement(old: string, facts: EnvelopeFacts): void {
+  #addReplacement(old: string, facts: PrecedenceFacts): void {
     const known = this.#replacements.get(old);
     if (known === undefined || byPrecedence(facts, known) < 0) this.#replacements.set(old, facts);
   }
 
-  #currentOf(facts: EnvelopeFacts): EnvelopeFacts {
+  #currentOf(facts: PrecedenceFacts): PrecedenceFacts {
     const seen = new Set<string>();
     let current = facts;
     while (current.status === 'CANCELLED' && !seen.has(current.id)) {
@@ -206,7 +206,7 @@ function foundFor(request: WantedRequest, envelope: Envelope): FoundEnvelope {
   const isOther = request.identity === 'given' && !isForRequest(envelope, request);
   return {
     request,
-    envelope: factsOf(envelope),
+    envelope: precedenceFactsOf(envelope),
     run: runOf(envelope),
     changed: changedWording(envelope, request.wording),
     usedFor: isOther ? usedFor(envelope) : undefined,

@@ -1,11 +1,11 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/statuses.ts';
 
 /** The facts about an envelope by which it is chosen. A run keeps them of thousands. */
-export type EnvelopeFacts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;
+export type PrecedenceFacts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;
 
-export function factsOf({ id, status, sentAt, createdAt }: EnvelopeFacts): EnvelopeFacts {
+export function precedenceFactsOf({ id, status, sentAt, createdAt }: PrecedenceFacts): PrecedenceFacts {
   return { id, status, sentAt, createdAt };
 }
 
@@ -13,8 +13,8 @@ export function factsOf({ id, status, sentAt, createdAt }: EnvelopeFacts): Envel
  * Orders envelopes of which only one counts, such as those of a request ID: sent ones before drafts, drafts before canceled drafts,
  * then older ones, then by ID. The result is the same on every machine.
  */
-export function byPrecedence(a: EnvelopeFacts, b: EnvelopeFacts): number {
-  const rank = (one: EnvelopeFacts) => (isVoid(one) ? 2 : one.status === 'DRAFT' ? 1 : 0);
+export function byPrecedence(a: PrecedenceFacts, b: PrecedenceFacts): number {
+  const rank = (one: PrecedenceFacts) => (isVoid(one) ? 2 : one.status === 'DRAFT' ? 1 : 0);
   const [first, second] = [timeOf(a.createdAt), timeOf(b.createdAt)];
   const isOlder = Number.isNaN(first - second) ? 0 : first - second;
   return rank(a) - rank(b) || isOlder || (a.id < b.id ? -1 : 1);

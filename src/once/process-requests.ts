@@ -1,11 +1,11 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { hasEnded, isVoid } from '../kernel/statuses.ts';
 import { forEachOf } from '../kernel/streams.ts';
 import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './carry-out.ts';
 import type { FoundEnvelope } from './look.ts';
-import { canceledByHand, endedError, idUsedError, usedForOtherError } from './refusals.ts';
+import { canceledDraftError, envelopeEndedError, requestIdUsedError, usedForOtherError } from './refusals.ts';
 import type { RequestHost } from './request-host.ts';
 import { reserveDrafts } from './reserve.ts';
 import { ReadingStart, settle } from './settle.ts';
@@ -17,7 +17,7 @@ import { ReadingStart, settle } from './settle.ts';
  */
 
 /** The envelopes that the requests already have. */
-export interface Look {
+export interface KnownEnvelopes {
   /** When the list was read, in ms by this machine's clock. */
   at: number;
   found: ReadonlyMap<number, FoundEnvelope>;
@@ -32,7 +32,7 @@ const MAX_ROUNDS = 5;
  * Handles requests until each has a result. A process that was killed begins here again; its memory only saves requests.
  * @throws what ends the work on all requests; UnknownOutcomeError if a response was lost again and again.
  */
-export async function processRequests(host: RequestHost, look: () => Promise<Look>): Promise<void> {
+export async function processRequests(host: RequestHost, look: () => Promise<KnownEnvelopes>): Promise<void> {
   /** Drafts that someone else canceled before they were sent. */
   const canceled = new Map<number, string>();
   for (let round = 1; !host.isFinished(); round++) {
@@ -55,14 +55,15 @@ export async function processRequests(host: RequestHost, look: () => Promise<Loo
 /** Records the results of requests whose envelope was sent, and takes over drafts. */
 function takeFound(
   host: RequestHost,
-  found: Look['found'],
+  found: KnownEnvelopes['found'],
   start: ReadingStart,
   isFirst: boolean,
 ): Promise<void> {
   return forEachOf(found, host.parallel, async ([number, one]) => {
     if (!host.isOpen(number)) return;
     const { request, envelope, changed } = one;
-    if (one.usedFor !== undefined) return host.finished(number, { kind: 'failed', error: idUsedError(one) });
+    if (one.usedFor !== undefined)
+      return host.finished(number, { kind: 'failed', error: requestIdUsedError(one) });
     if (envelope.status !== 'DRAFT') return takeSent(host, number, one);
     // A draft with an earlier wording would send that. Only the first look replaces it, so that two machines with different wordings
     // don't do so in turns.
@@ -88,7 +89,7 @@ async function takeSent(host: RequestHost, number: number, one: FoundEnvelope): 
   for (const other of one.sent) await host.second(number, other, envelope);
   if (isOwn(host, number, one)) await host.finished(number, { kind: 'done', envelope });
   else if (request.identity === 'given' && hasEnded(envelope))
-    await host.finished(number, { kind: 'failed', error: endedError(one), envelopeId: envelope.id });
+    await host.finished(number, { kind: 'failed', error: envelopeEndedError(one), envelopeId: envelope.id });
   else await host.finished(number, { kind: 'existing', envelope, changed, replaced });
 }
 
@@ -100,7 +101,7 @@ function isOwn(host: RequestHost, number: number, { envelope, run }: FoundEnvelo
 async function refuseCanceled(host: RequestHost, canceled: Map<number, string>): Promise<void> {
   for (const [number, envelopeId] of canceled)
     if (host.isOpen(number) && host.draftOf(number) === undefined)
-      await host.finished(number, { kind: 'failed', error: canceledByHand(envelopeId), envelopeId });
+      await host.finished(number, { kind: 'failed', error: canceledDraftError(envelopeId), envelopeId });
   canceled.clear();
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
 import { HOUR_MS } from '../kernel/duration.ts';
 import { hasEnded } from '../kernel/statuses.ts';
@@ -32,7 +32,6 @@ export async function findRecentCreate(
     ({ intent }) =>
       intent.content === content &&
       intent.action === 'create' &&
-      intent.effect === 'mails' &&
       intent.account === client.account &&
       Math.abs(now - Date.parse(intent.at)) < RECENT_MS,
   );
@@ -42,7 +41,9 @@ export async function findRecentCreate(
     const [id] = envelopeIds;
     if (state !== 'done' || id === undefined) continue;
     const envelope = await readIfExists(client, id, signal);
-    if (envelope !== undefined && !hasEnded(envelope)) return { envelope, at: intent.at };
+    // A request with an ID is created as a draft, and then sent.
+    if (envelope !== undefined && envelope.status !== 'DRAFT' && !hasEnded(envelope))
+      return { envelope, at: intent.at };
   }
   return undefined;
 }

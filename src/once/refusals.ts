@@ -1,10 +1,10 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { requestIdOf } from '../catalog/markers.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import type { FoundEnvelope } from './look.ts';
 
 /** The error for a request ID that was used for another template or other signers. */
-export function idUsedError({ request, envelope, usedFor }: FoundEnvelope): RequestIdUsedError {
+export function requestIdUsedError({ request, envelope, usedFor }: FoundEnvelope): RequestIdUsedError {
   const whom = usedFor ? ` (${usedFor})` : '';
   return new RequestIdUsedError(
     `The request ID ${request.requestId} was already used for ${envelope.id}${whom}.`,
@@ -22,7 +22,7 @@ export function usedForOtherError(envelope: Envelope): RequestIdUsedError {
 }
 
 /** The error for a request ID whose envelope nobody can sign anymore, and that is not completed. */
-export function endedError({ request, envelope }: FoundEnvelope): ServiceError {
+export function envelopeEndedError({ request, envelope }: FoundEnvelope): ServiceError {
   return new ServiceError(
     'INVALID_STATE',
     `The request ID ${request.requestId} belongs to ${envelope.id}, which is ${envelope.status ?? ''}. Nothing was created.`,
@@ -31,7 +31,7 @@ export function endedError({ request, envelope }: FoundEnvelope): ServiceError {
 }
 
 /** The error for a request whose draft somebody canceled before it was sent. It isn't created again. */
-export function canceledByHand(id: string): ServiceError {
+export function canceledDraftError(id: string): ServiceError {
   return new ServiceError(
     'INVALID_STATE',
     `The draft ${id} was canceled before it was sent. Nobody was emailed.`,

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
-import type { EnvelopeFacts } from './precedence.ts';
+import type { PrecedenceFacts } from './precedence.ts';
 import type { WordingField } from './wording.ts';
 
 /** A request without a result. */
@@ -67,7 +67,7 @@ export interface RequestHost {
     options?: { begins?: boolean; reads?: boolean },
   ): Promise<T>;
   /** Stores the draft of a request. It is durable when this resolves. `isOwn`: this process created it. */
-  reserved(number: number, envelope: EnvelopeFacts, isOwn: boolean): Promise<void>;
+  reserved(number: number, envelope: PrecedenceFacts, isOwn: boolean): Promise<void>;
   /** Called when the response to a create was lost. */
   lostResponse(): void;
   /** Forgets the draft of a request: it was canceled. */
@@ -75,7 +75,7 @@ export interface RequestHost {
   /** Records the result of a request. */
   finished(number: number, result: RequestResult): Promise<void>;
   /** Reports another envelope of a request that emailed its signers, or a draft that couldn't be canceled. */
-  second(number: number, envelope: EnvelopeFacts, counted: EnvelopeFacts): Promise<void>;
+  second(number: number, envelope: PrecedenceFacts, counted: PrecedenceFacts): Promise<void>;
   /** Returns the error if it concerns one request only. @throws otherwise, which ends the work. */
   requireOwnError(error: unknown): Error;
   /**

@@ -1,5 +1,5 @@
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
 import { contentIn } from '../catalog/markers.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';

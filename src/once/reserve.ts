@@ -1,6 +1,7 @@
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { forEachOf } from '../kernel/streams.ts';
 import type { OpenRequest, RequestHost } from './request-host.ts';
+import { contentIdOf } from './request-identity.ts';
 import type { ReadingStart } from './settle.ts';
 
 /** How often a draft is created again after a lost response. The lost ones email nobody, and are canceled at the end. */
@@ -21,9 +22,12 @@ async function reserveDraft(
   start: ReadingStart,
 ): Promise<void> {
   const { client, signal } = host;
+  const logged = { content: contentIdOf(body) };
   for (let tries = 1; ; tries++) {
     try {
-      const envelope = await host.ask((running) => client.envelopes.create(body, running), { begins: true });
+      const envelope = await host.ask((running) => client.envelopes.create(body, running, logged), {
+        begins: true,
+      });
       start.add(envelope, true);
       return await host.reserved(number, envelope, true);
     } catch (error) {

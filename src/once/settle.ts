@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { MAX_LIST_LAG_MS, markedEnvelopes } from '../catalog/envelope-list.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
-import { type EnvelopeFacts, factsOf } from './precedence.ts';
+import { type PrecedenceFacts, precedenceFactsOf } from './precedence.ts';
 import type { RequestHost } from './request-host.ts';
 
 /*
@@ -32,7 +32,7 @@ export class ReadingStart {
   }
 
   /** Takes a draft into account. `isNew`: it was created just now, so that its time shows the service's clock. */
-  add({ createdAt }: EnvelopeFacts, isNew: boolean): void {
+  add({ createdAt }: PrecedenceFacts, isNew: boolean): void {
     const since = isNew ? Math.max(0, this.#client.clock.now() - this.#lookedAt) : 0;
     const time = timeOf(createdAt) - since;
     if (Number.isNaN(time)) this.#showsTimes = false;
@@ -47,9 +47,9 @@ export class ReadingStart {
 }
 
 /** What the deciding reading shows of requests that have more than an untouched draft. */
-export interface Settled {
+export interface SettledRequests {
   /** The other envelopes of a request, and its own if that isn't a draft anymore. */
-  others: ReadonlyMap<number, readonly EnvelopeFacts[]>;
+  others: ReadonlyMap<number, readonly PrecedenceFacts[]>;
   /** False if the service doesn't show the request IDs, so that the list proves nothing. */
   isProof: boolean;
 }
@@ -60,10 +60,14 @@ export interface Settled {
  * clock) or later.
  * @throws UnknownOutcomeError if the list doesn't show the drafts. Nobody was emailed then.
  */
-export async function settle(host: RequestHost, start: ReadingStart, notBefore: number): Promise<Settled> {
+export async function settle(
+  host: RequestHost,
+  start: ReadingStart,
+  notBefore: number,
+): Promise<SettledRequests> {
   const { client, signal } = host;
   const drafts = host.drafts();
-  const nothing: Settled = { others: new Map(), isProof: true };
+  const nothing: SettledRequests = { others: new Map(), isProof: true };
   if (drafts.size === 0) return nothing;
   const reader = new DraftReader(host, drafts, start);
   try {
@@ -96,7 +100,7 @@ class DraftReader {
   /** Envelopes without a request ID, which are not read again. */
   readonly #unmarked = new Set<string>();
   #shown = new Set<string>();
-  others = new Map<number, EnvelopeFacts[]>();
+  others = new Map<number, PrecedenceFacts[]>();
   /** False once an own draft was shown without its request ID. */
   isProof = true;
 
@@ -134,7 +138,7 @@ class DraftReader {
     }
     if (number === undefined || this.#host.draftOf(number) === undefined) return;
     const others = this.others.get(number) ?? [];
-    others.push(factsOf(envelope));
+    others.push(precedenceFactsOf(envelope));
     this.others.set(number, others);
   }
 }

@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
-import type { Envelope } from '../api/schemas.ts';
 import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { EarlierUnknownError, EsignError, sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
-import { withState } from '../kernel/halfway-error.ts';
+import { errorWithState } from '../kernel/halfway-error.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -13,7 +13,7 @@ import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
 import { findCreates } from './logged-creates.ts';
-import type { EnvelopeFacts } from './precedence.ts';
+import type { PrecedenceFacts } from './precedence.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
 import { isForRequest } from './request-identity.ts';
 import { readQuietly } from './write-outcome.ts';
@@ -38,7 +38,7 @@ export class SingleRequest implements RequestHost {
   body: CreateEnvelopeBody | undefined;
   result: RequestResult | undefined;
   warning: CreateWarning | undefined;
-  readonly others: EnvelopeFacts[] = [];
+  readonly others: PrecedenceFacts[] = [];
   hasLostResponse = false;
   readonly #options: SingleOptions;
   readonly #created = new Set<string>();
@@ -94,7 +94,7 @@ export class SingleRequest implements RequestHost {
     this.hasLostResponse = true;
   }
 
-  async reserved(_number: number, { id }: EnvelopeFacts, isOwn: boolean): Promise<void> {
+  async reserved(_number: number, { id }: PrecedenceFacts, isOwn: boolean): Promise<void> {
     this.#draft = id;
     if (isOwn) this.#created.add(id);
   }
@@ -114,7 +114,7 @@ export class SingleRequest implements RequestHost {
       await (await this.client.writes()).resolve(this.#options.requestId, result.envelope.id);
   }
 
-  async second(_number: number, envelope: EnvelopeFacts): Promise<void> {
+  async second(_number: number, envelope: PrecedenceFacts): Promise<void> {
     this.others.push(envelope);
   }
 
@@ -186,7 +186,7 @@ export class SingleRequest implements RequestHost {
     if (error instanceof EarlierUnknownError) return new EarlierUnknownError(message, facts);
     if (isAmbiguous(error)) return new UnknownOutcomeError(message, facts);
     const hint = `To send it, run the same command again. To cancel it, run \`${command('envelopes', 'cancel', id)}\`.`;
-    return withState(error, { state, outcome: 'unknown', hint });
+    return errorWithState(error, { state, outcome: 'unknown', hint });
   }
 
   /** Adds what is left to an error after a lost response. */
@@ -210,6 +210,6 @@ function notProven(requestId: string): EarlierUnknownError {
 function notEchoed(requestId: string): CreateWarning {
   return {
     code: 'REQUEST_ID_NOT_ECHOED',
-    message: `The service does not return the request ID ${requestId} in the envelope's metadata, so only this machine knows that it was used. Elsewhere, the same ID would create a second envelope.`,
+    message: `The service does not return the request ID ${requestId} in the envelope's metadata, so its use is recorded only on this machine. On another machine, the same ID would create a second envelope.`,
   };
 }

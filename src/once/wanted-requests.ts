@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { contentIn, requestIdOf } from '../catalog/markers.ts';
 import { isRecord } from '../kernel/json.ts';
 import { PackedMap } from '../kernel/packed-map.ts';

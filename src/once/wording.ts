@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';

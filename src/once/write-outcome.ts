@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
@@ -7,7 +7,7 @@ import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
-type WriteOutcome =
+type ActionOutcome =
   | { kind: 'settled'; value: Envelope; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
@@ -43,13 +43,13 @@ const ACTION_PAUSE_MS = 500;
  * Sends or cancels an envelope, and determines the outcome: after a lost response, it reads the envelope's status. If that shows
  * that nothing happened, it retries, which is safe because a second send or cancel is refused (API document, Envelope states).
  */
-export async function actWithOutcome(
+export async function sendOrCancel(
   client: Client,
   id: string,
   send: Action['send'],
   happened: Action['happened'],
   signal?: AbortSignal,
-): Promise<WriteOutcome> {
+): Promise<ActionOutcome> {
   let attempt = await actOnce(client, id, { send, happened, again: false }, signal);
   for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
     try {
@@ -65,7 +65,7 @@ export async function actWithOutcome(
 }
 
 interface ActionAttempt {
-  outcome: WriteOutcome;
+  outcome: ActionOutcome;
   /** The response was lost, and the status shows that nothing had happened by then. */
   nothingHappened: boolean;
 }
@@ -158,9 +158,9 @@ async function act(
   { done, send, happened }: Action & { done: string },
   signal?: AbortSignal,
 ): Promise<ActionResult> {
-  const outcome = await actWithOutcome(client, id, send, happened, signal);
+  const outcome = await sendOrCancel(client, id, send, happened, signal);
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
-  throw notKnown(
+  throw unknownOutcomeError(
     `${id} may or may not have been ${done}`,
     outcome.error,
     `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
@@ -168,6 +168,6 @@ async function act(
 }
 
 /** Returns the error for a write that may or may not have been done. */
-export function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
+export function unknownOutcomeError(what: string, error: Error, hint: string): UnknownOutcomeError {
   return new UnknownOutcomeError(`${what}. ${error.message}`, { cause: error, hint });
 }

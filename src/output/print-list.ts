@@ -8,7 +8,7 @@ import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
-export type Items<T> = AsyncIterable<T> | Iterable<T>;
+export type ListItems<T> = AsyncIterable<T> | Iterable<T>;
 
 export interface ListFormat {
   json?: boolean | undefined;
@@ -41,7 +41,7 @@ export function isTableOutput(
  * Except for the table and the file, items are written as they arrive.
  */
 export async function writeList<T>(
-  items: Items<T>,
+  items: ListItems<T>,
   view: ListView<T>,
   format: ListFormat,
   terminal: Terminal,
@@ -53,7 +53,7 @@ export async function writeList<T>(
   if (notice !== undefined) writeNotice(notice, terminal);
 }
 
-async function* seenBy<T>(check: FieldCheck, items: Items<T>): AsyncGenerator<T, void, undefined> {
+async function* seenBy<T>(check: FieldCheck, items: ListItems<T>): AsyncGenerator<T, void, undefined> {
   for await (const item of items) {
     check.see(item);
     yield item;
@@ -61,7 +61,7 @@ async function* seenBy<T>(check: FieldCheck, items: Items<T>): AsyncGenerator<T,
 }
 
 async function writeItems<T>(
-  items: Items<T>,
+  items: ListItems<T>,
   view: ListView<T>,
   chosen: readonly TableColumn<T>[] | undefined,
   format: ListFormat,
@@ -82,7 +82,7 @@ async function writeItems<T>(
 }
 
 /** Writes IDs for another command: none if the list can't be read to its end, because a part of it would look like all. */
-async function writeAllIds<T>(items: Items<T>, view: ListView<T>, terminal: Terminal): Promise<void> {
+async function writeAllIds<T>(items: ListItems<T>, view: ListView<T>, terminal: Terminal): Promise<void> {
   const ids: string[] = [];
   for await (const item of items) ids.push(view.id(item));
   await writeIds(ids, terminal);
@@ -92,7 +92,11 @@ export function writeIds(ids: readonly string[], terminal: Terminal): Promise<vo
   return writeLines(ids, (id) => id, terminal);
 }
 
-async function writeLines<T>(items: Items<T>, line: (item: T) => string, terminal: Terminal): Promise<void> {
+async function writeLines<T>(
+  items: ListItems<T>,
+  line: (item: T) => string,
+  terminal: Terminal,
+): Promise<void> {
   for await (const item of items) await terminal.out(`${safeLineExceptTab(line(item))}\n`);
 }
 
@@ -102,7 +106,7 @@ function safeLineExceptTab(line: string): string {
 }
 
 async function writeCsv<T>(
-  items: Items<T>,
+  items: ListItems<T>,
   columns: readonly TableColumn<T>[],
   terminal: Terminal,
 ): Promise<void> {
@@ -112,7 +116,7 @@ async function writeCsv<T>(
 }
 
 async function writeFile<T>(
-  items: Items<T>,
+  items: ListItems<T>,
   columns: readonly TableColumn<T>[],
   table: NewTable,
   terminal: Terminal,
@@ -132,7 +136,7 @@ function cellOf<T>(item: T, column: TableColumn<T>): TableCell {
 }
 
 async function writeTable<T>(
-  items: Items<T>,
+  items: ListItems<T>,
   columns: readonly TableColumn<T>[],
   empty: string | undefined,
   terminal: Terminal,

@@ -1,10 +1,8 @@
 import { ownValue } from '../kernel/json.ts';
-import type { Terminal } from './terminal.ts';
-
-type Color = Parameters<Terminal['style']>[0];
+import type { TextFormat } from './terminal.ts';
 
 /** No two colors differ only in red and green: cyan and blue are active, green is complete, and yellow and magenta ended early. */
-const COLORS: Readonly<Record<string, Color>> = {
+const COLORS: Readonly<Record<string, TextFormat>> = {
   DRAFT: 'dim',
   SENT: 'cyan',
   IN_PROGRESS: 'blue',
@@ -15,7 +13,7 @@ const COLORS: Readonly<Record<string, Color>> = {
 };
 
 /** Returns the color of an envelope status, or undefined for an unknown one. */
-export function statusColor(status: string | null | undefined): Color | undefined {
+export function statusColor(status: string | null | undefined): TextFormat | undefined {
   return ownValue(COLORS, status ?? '');
 }
 

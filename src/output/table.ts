@@ -19,6 +19,8 @@ export interface TableColumn<T> {
   color?(item: T): Parameters<Terminal['style']>[0] | undefined;
   /** Whether cells are never cut, as for IDs and statuses. */
   fixed?: boolean;
+  /** Whether a long cell continues on the next line instead of being cut, as for people. */
+  wraps?: boolean;
   /** The minimum width to which cells may be cut. */
   least?: number;
   /** Whether to remove common words at the beginning if cutting the end would make different texts look the same. */
@@ -61,7 +63,8 @@ export function renderTable<T>(
   for (const [row, item] of items.entries()) {
     table.push(
       fitted.map(({ column, width, index }) => {
-        const text = truncate(cells[row]?.[index] ?? '', width);
+        const cell = cells[row]?.[index] ?? '';
+        const text = column.wraps ? fitWords(cell, width) : truncate(cell, width);
         const color = column.color?.(item);
         return color === undefined ? text : terminal.style(color, text);
       }),
@@ -91,14 +94,14 @@ export function renderPairs(
   const labels = Math.max(0, ...pairs.map(([label]) => widthOf(label)));
   const room = Math.max(20, terminal.columns - labels - indent.length - GAP);
   const table = plainTable();
-  for (const [label, text] of pairs) table.push([terminal.style('dim', label), fitted(text, room)]);
+  for (const [label, text] of pairs) table.push([terminal.style('dim', label), fitWords(text, room)]);
   const lines = trimLines(table.toString()).split('\n');
   return `${lines.map((line) => `${indent}${line}`).join('\n')}\n`;
 }
 
 /** Wraps text. All lines except the first are indented by `indent` columns. */
 export function indented(text: string, indent: number, terminal: Terminal): string {
-  return fitted(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
+  return fitWords(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
 /** Puts text after its label, or on the next line, indented by `indent` columns, if both don't fit on one. */
@@ -109,7 +112,8 @@ export function withHangingIndent(head: string, text: string, terminal: Terminal
     : `${head.trimEnd()}\n${' '.repeat(indent)}${indented(text.trimStart(), indent, terminal)}`;
 }
 
-function fitted(text: string, room: number): string {
+/** Wraps a text that is wider than the room. */
+function fitWords(text: string, room: number): string {
   return widthOf(text) <= room ? text : wrapped(text, room).join('\n');
 }
 
@@ -185,7 +189,8 @@ function hideEqualColumns<T>(
 ): Fitted<T>[] {
   let left = [...all];
   const same = all.filter(
-    ({ column, index, width }) => !column.fixed && width > MIN_COLUMN_WIDTH && isSame(cells, index),
+    ({ column: { fixed, wraps }, index, width }) =>
+      !fixed && !wraps && width > MIN_COLUMN_WIDTH && isSame(cells, index),
   );
   for (const one of same.sort((a, b) => b.width - a.width)) {
     if (excessWidth(left, room) > 0) left = left.filter((other) => other !== one);

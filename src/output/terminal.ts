@@ -1,12 +1,13 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import type { Environment } from '../kernel/environment.ts';
 import { codeOf, OutputError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { hasControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import type { TerminalWriter } from './terminal-writer.ts';
 import { waitingIndicator } from './waiting-indicator.ts';
 
-type Format = Parameters<typeof styleText>[0];
+export type TextFormat = Parameters<typeof styleText>[0];
 
 /** The user's terminal or pipe: what may be written to it, and how. Tests pass their own. */
 export interface Terminal {
@@ -29,8 +30,8 @@ export interface Terminal {
   /** Writes notices and errors. */
   err(text: string): void;
   /** Formats text for stdout. Returns plain text if color is disabled. `styleErr` is the same for stderr. */
-  style(format: Format, text: string): string;
-  styleErr(format: Format, text: string): string;
+  style(format: TextFormat, text: string): string;
+  styleErr(format: TextFormat, text: string): string;
 }
 
 /** Returns the number of columns of stderr; infinite if it is not a terminal. */
@@ -44,8 +45,6 @@ export function errRows(): number {
   const { stderr } = process;
   return stderr.isTTY ? stderr.rows || 24 : Number.POSITIVE_INFINITY;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TerminalOptions {
   noInput?: boolean | undefined;
@@ -96,7 +95,7 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
   };
 }
 
-function paint(format: Format, text: string): string {
+function paint(format: TextFormat, text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 

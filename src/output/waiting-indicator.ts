@@ -1,6 +1,6 @@
 import { truncate } from './text.ts';
 
-export interface Wait {
+export interface WaitLine {
   text: string;
   /** Whether the line is animated and later removed. Otherwise, it is printed once. */
   moves: boolean;
@@ -27,14 +27,14 @@ type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
 export class WaitingIndicator {
   readonly #stream: () => Stream;
   /** The current waits, latest last. */
-  readonly #waits = new Set<Wait>();
+  readonly #waits = new Set<WaitLine>();
   readonly #printed = new Set<string>();
   /** The number of other things that use the screen. The line is hidden while there are any. */
   #held = 0;
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
   #end: NodeJS.Timeout | undefined;
-  #last: Wait | undefined;
+  #last: WaitLine | undefined;
   #isShown = false;
   #isAtLineStart = true;
   #frame = 0;
@@ -45,7 +45,7 @@ export class WaitingIndicator {
   }
 
   /** Starts a wait. Call the returned function to end it. */
-  begin(sign: Wait): () => void {
+  begin(sign: WaitLine): () => void {
     clearTimeout(this.#end);
     this.#waits.add(sign);
     // A moving line counts only its own kind of wait.
@@ -98,7 +98,7 @@ export class WaitingIndicator {
     else if (this.#waits.size > 0) this.#print(sign.text);
   }
 
-  #draw(sign: Wait, ms: number): void {
+  #draw(sign: WaitLine, ms: number): void {
     const counted = ms < DURATION_AFTER_MS ? '' : ` … ${Math.floor(ms / 1_000)} s`;
     const room = Math.max(1, (this.#stream().columns || 80) - 3);
     const text = truncate(`${sign.text}${counted}`, room);

@@ -38,12 +38,12 @@ ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 export function emptyState(title: string, hint?: string, example?: string): Html {
   return html`<div class="card empty">
 <p class="title">${title}</p>
-${hint && html`<p>${hint}</p>`} ${example && copyable(example)}
+${hint && html`<p>${hint}</p>`} ${example && copyableText(example)}
 </div>`;
 }
 
 /** Returns text with a button that copies it. Without the page's script, the button stays hidden. */
-export function copyable(text: string): Html {
+export function copyableText(text: string): Html {
   return html`<div class="copyable"><pre>${text}</pre><button type="button" class="small" data-copy hidden>Copy</button></div>`;
 }
 

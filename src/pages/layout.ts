@@ -1,7 +1,7 @@
 import { readAsset } from './assets.ts';
 import { Html, html } from './html.ts';
 
-interface Page {
+interface PageParts {
   title: string;
   /** The classes of the body, for its style. */
   look: string;
@@ -11,7 +11,7 @@ interface Page {
 }
 
 /** Returns a page. `head` loads its styles and scripts. */
-function page({ title, look, body, now }: Page, head: Html): string {
+function page({ title, look, body, now }: PageParts, head: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,7 +28,7 @@ ${body}
 }
 
 /** Returns a page of a server, which loads the kit's files and its own styles and scripts from `folder`, such as `/assets/`. */
-export function servedPage(content: Page, folder: string, own: readonly string[]): string {
+export function servedPage(content: PageParts, folder: string, own: readonly string[]): string {
   const styles = ['style.css', ...own.filter((name) => name.endsWith('.css'))];
   const scripts = ['page.js', ...own.filter((name) => name.endsWith('.js'))];
   return page(
@@ -40,7 +40,7 @@ ${scripts.map((name) => html`<script type="module" src="${folder}${name}"></scri
 }
 
 /** Returns a page in one file, for screens and printers. It loads nothing and runs no scripts, regardless of its body. */
-export async function selfContainedPage(content: Page): Promise<string> {
+export async function selfContainedPage(content: PageParts): Promise<string> {
   const names = ['style.css', 'print.css'];
   const files = await Promise.all(names.map((name) => readAsset(name, names)));
   const style = files.map((file) => new TextDecoder().decode(file?.body)).join('');

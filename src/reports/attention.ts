@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { replacedBy } from '../catalog/markers.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';
@@ -17,7 +17,7 @@ interface NamedEnvelope {
 }
 
 /** The number of envelopes of a kind, and the first few. */
-export interface AttentionKind {
+export interface AttentionGroup {
   count: number;
   envelopes: NamedEnvelope[];
 }
@@ -29,7 +29,10 @@ export interface AttentionKind {
  * - overdue: with a signer who takes longer than usual, longest first
  * - drafts: at least a week old, oldest first
  */
-export type Attention = Record<'declined' | 'expiring' | 'overdue' | 'drafts', AttentionKind>;
+export type EnvelopesNeedingAttention = Record<
+  'declined' | 'expiring' | 'overdue' | 'drafts',
+  AttentionGroup
+>;
 
 /** Collects the envelopes that need attention. */
 export class AttentionList {
@@ -57,7 +60,7 @@ export class AttentionList {
       this.#drafts.push(namedEnvelope(envelope, createdAt));
   }
 
-  list(late: readonly LateTurn[]): Attention {
+  list(late: readonly LateTurn[]): EnvelopesNeedingAttention {
     const overdue = new Map<string, NamedEnvelope>();
     for (const { envelope, turn } of late)
       if (!overdue.has(envelope.id))
@@ -84,7 +87,7 @@ function namedEnvelope({ id, subject, signers }: Envelope, at: string | null | u
   return { id, subject: subject ?? null, people, at: at ?? null };
 }
 
-function firstOf(envelopes: readonly NamedEnvelope[]): AttentionKind {
+function firstOf(envelopes: readonly NamedEnvelope[]): AttentionGroup {
   return { count: envelopes.length, envelopes: envelopes.slice(0, MAX_NAMED) };
 }
 

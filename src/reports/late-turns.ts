@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
@@ -74,7 +74,7 @@ export async function findLate(
 type Views = ReadonlyMap<string, readonly { signer: string | null; at: number }[]>;
 
 /** Reads from the journal of `listen` on this machine who opened the envelopes of these turns. `ahead`: how far the service's clock is ahead, in ms. */
-export async function readViews(
+export async function readOpenings(
   eventsFolder: string,
   turns: readonly OpenTurn[],
   { now, ahead }: { now: number; ahead: number },

@@ -1,9 +1,9 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import type { AccountEnvelopes } from '../catalog/index/query.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/statuses.ts';
-import { type Attention, AttentionList } from './attention.ts';
+import { AttentionList, type EnvelopesNeedingAttention } from './attention.ts';
 import { type GroupBy, type GroupKey, groupOf, weekName, weekNumberOf } from './groups.ts';
 import { LateTurns } from './late-turns.ts';
 import { EnvelopeTally, type EnvelopeTimes, type Figures } from './tally.ts';
@@ -12,7 +12,7 @@ export type GroupFigures = GroupKey & Figures;
 
 export interface StatisticsReport extends Figures {
   /** Whatever the period. */
-  attention: Attention;
+  attention: EnvelopesNeedingAttention;
   /** The earliest possible creation time, ISO 8601; null for no limit. */
   since: string | null;
   until: string;
@@ -26,7 +26,7 @@ export interface WeekFigures {
   completed: number;
 }
 
-export interface ReportOptions {
+export interface ReportPeriod {
   /** The earliest and the latest creation time of the envelopes whose figures are reported. In ms, like all times here. */
   since: number | null;
   until: number | null;
@@ -40,7 +40,7 @@ export interface ReportOptions {
  */
 export async function computeReport(
   { envelopes, isSelected }: AccountEnvelopes,
-  { since, until, now, by }: ReportOptions,
+  { since, until, now, by }: ReportPeriod,
 ): Promise<{ report: StatisticsReport; weeks: WeekFigures[] }> {
   const attention = new AttentionList(now);
   const late = new LateTurns({ now });

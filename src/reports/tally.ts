@@ -1,12 +1,12 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { Turn } from '../catalog/turns.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { hasDeclined } from '../kernel/statuses.ts';
 import { monthOf } from './groups.ts';
-import { durationOf } from './turn-history.ts';
+import { turnDuration } from './turn-history.ts';
 
 /** A distribution of durations: the median, and the times within which 85% and 95% were done. Null without samples. */
-export interface Spread {
+export interface DurationSpread {
   samples: number;
   medianMs: number | null;
   p85Ms: number | null;
@@ -23,16 +23,16 @@ export interface Figures {
   open: number;
   /** Share of the ended ones that were completed, 0 to 1; null if none has ended. */
   completionRate: number | null;
-  toComplete: Spread;
-  turn: Spread;
+  toComplete: DurationSpread;
+  turn: DurationSpread;
   /** Most frequent first. */
   declineReasons: { reason: string | null; count: number }[];
   sentThisMonth: number;
 }
 
-type Outcome = 'completed' | 'declined' | 'expired' | 'cancelled' | 'open';
+type EnvelopeEnding = 'completed' | 'declined' | 'expired' | 'cancelled' | 'open';
 
-const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
+const OUTCOMES: ReadonlyMap<string, EnvelopeEnding> = new Map([
   ['COMPLETED', 'completed'],
   ['DECLINED', 'declined'],
   ['EXPIRED', 'expired'],
@@ -75,7 +75,7 @@ export class EnvelopeTally {
     this.#count(outcomeOf(turn, envelope), turn.beganAt);
     this.#addDuration(turn);
     this.#addReason(turn.signer);
-    const tookMs = durationOf(turn);
+    const tookMs = turnDuration(turn);
     if (turn.state === 'signed' && tookMs !== undefined) this.#toComplete.push(tookMs);
   }
 
@@ -95,14 +95,14 @@ export class EnvelopeTally {
     };
   }
 
-  #count(outcome: Outcome, at: number): void {
+  #count(outcome: EnvelopeEnding, at: number): void {
     this.#sent++;
     this.#outcomes[outcome]++;
     if (at >= this.#monthBegan) this.#sentThisMonth++;
   }
 
   #addDuration(turn: Turn): void {
-    const tookMs = durationOf(turn);
+    const tookMs = turnDuration(turn);
     if (tookMs !== undefined) this.#turns.push(tookMs);
   }
 
@@ -113,13 +113,13 @@ export class EnvelopeTally {
   }
 }
 
-function outcomeOf({ state }: Turn, { status }: Envelope): Outcome {
+function outcomeOf({ state }: Turn, { status }: Envelope): EnvelopeEnding {
   if (state === 'signed') return 'completed';
   if (state === 'declined') return 'declined';
   return OUTCOMES.get(status ?? '') ?? 'open';
 }
 
-function spreadOf(durations: readonly number[]): Spread {
+function spreadOf(durations: readonly number[]): DurationSpread {
   const sorted = Float64Array.from(durations).sort();
   return {
     samples: sorted.length,

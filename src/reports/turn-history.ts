@@ -26,7 +26,7 @@ export class TurnHistory {
 
   /** Adds a turn if it is finished and recent enough. */
   addTurn(turn: Turn, templateId: TemplateId): void {
-    const tookMs = durationOf(turn);
+    const tookMs = turnDuration(turn);
     if (tookMs === undefined || !('endedAt' in turn) || turn.endedAt < this.#since) return;
     this.#account.push(tookMs);
     const ofTemplate = this.#byTemplate.get(templateId);
@@ -56,7 +56,7 @@ export class TurnHistory {
 }
 
 /** Returns how long a finished turn took, in ms. Returns undefined for any other turn, or if its times are contradictory. */
-export function durationOf(turn: Turn): number | undefined {
+export function turnDuration(turn: Turn): number | undefined {
   if (turn.state !== 'signed' && turn.state !== 'declined') return undefined;
   const tookMs = turn.endedAt - turn.beganAt;
   return tookMs >= 0 ? tookMs : undefined;

@@ -3,7 +3,7 @@ import type { JournalFormat } from '../lines/scan.ts';
 
 /** How a run creates envelopes: as drafts only, or as drafts that are then sent. */
 const MODES = ['draft', 'two-step'] as const;
-export type Mode = (typeof MODES)[number];
+export type RunMode = (typeof MODES)[number];
 
 const errorSchema = z.object({
   code: z.string(),
@@ -22,7 +22,7 @@ const sourceSchema = z.object({
   columns: z.optional(z.array(z.string())),
 });
 /** How a source file is written. */
-export type SourceFacts = z.infer<typeof sourceSchema>;
+export type SourceFormat = z.infer<typeof sourceSchema>;
 
 const headSchema = z.object({
   type: z.literal('run'),

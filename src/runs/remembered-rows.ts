@@ -2,10 +2,12 @@ import { stat } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { exists } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
+import { isRecord } from '../kernel/json.ts';
 import { readLine } from '../lines/line.ts';
 import { linesOf } from '../lines/lines.ts';
-import { damagedLineError } from '../lines/scan.ts';
+import { damagedLineError, noFirstEntryError } from '../lines/scan.ts';
 import { SAME_CONTENT_MS } from '../once/look.ts';
 import type { WantedRequests } from '../once/wanted-requests.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
@@ -24,7 +26,7 @@ export interface RememberedRows {
 }
 
 /** Returns the drafts that a run remembers of its rows without a result. */
-export function rememberedOfRun(state: RunState): Map<number, string[]> {
+export function rememberedDrafts(state: RunState): Map<number, string[]> {
   const ids = new Map<number, string[]>();
   for (const row of state.rows('reserved')) {
     const id = state.idOf(row);
@@ -93,7 +95,10 @@ async function hasChangedSince(journal: string, since: number): Promise<boolean>
 
 type Keys = Extract<RunEntry, { type: 'rows' }>;
 
-/** Yields the head of a journal and the keys of its rows. @throws UsageError if one of these lines is damaged. */
+/**
+ * Yields the head of a journal and the keys of its rows; nothing for a journal of another version.
+ * @throws UsageError if one of these lines is damaged, or the head is missing.
+ */
 export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
   const { journal } = filesOf(root, id);
   let hasHead = false;
@@ -103,11 +108,17 @@ export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHe
     const value = readLine(bytes);
     // These lines are on disk before the journal has its name, so none of them can be incomplete.
     if (value === undefined) throw damagedLineError(line, journal);
+    if (line === 1 && isOtherVersion(value)) return;
     const entry = RUN_FORMAT.read(value);
     if (entry?.type === 'run' || entry?.type === 'rows') yield entry;
     else if (hasHead) return;
     hasHead ||= entry?.type === 'run';
   }
+  if (!hasHead && (await exists(journal))) throw noFirstEntryError(journal);
+}
+
+function isOtherVersion(header: unknown): boolean {
+  return isRecord(header) && header.version !== RUN_FORMAT.version;
 }
 
 /** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../kernel/errors.ts';
+import type { FailedWriteOutcome } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import type { RunState } from './run-state.ts';
@@ -26,10 +26,10 @@ export interface RowResult {
 }
 
 /** The status of a row whose envelope an earlier run created. */
-export const EXISTING = 'EXISTING';
+export const EXISTING_STATUS = 'EXISTING';
 
 /** Returns the result of a row. Pass `signers` if you know them. */
-export function resultOf(state: RunState, row: number, signers?: readonly FailedSigner[]): RowResult {
+export function rowResultOf(state: RunState, row: number, signers?: readonly FailedSigner[]): RowResult {
   const error = state.errorOf(row);
   const isExisting = state.of(row) === 'existing';
   const { changed, sameAs } = state.existingFactsOf(row);
@@ -40,7 +40,7 @@ export function resultOf(state: RunState, row: number, signers?: readonly Failed
     requestId: state.requestIdOf(row) ?? null,
     ok: state.of(row) === 'done' || isExisting,
     envelopeId: state.idOf(row) ?? null,
-    status: isExisting ? EXISTING : (state.statusOf(row) ?? null),
+    status: isExisting ? EXISTING_STATUS : (state.statusOf(row) ?? null),
     error: error ?? null,
     ...(changed === undefined ? {} : { changed }),
     ...(sameAs === undefined ? {} : { sameAs }),
@@ -53,7 +53,7 @@ export function resultOf(state: RunState, row: number, signers?: readonly Failed
 /** Returns a result as it is printed: addresses are in messages only, and an error has the outcome, which is known by then. */
 export function resultAsJson({ signers: _, error, ...result }: RowResult) {
   const isLeft = result.envelopeId !== null && result.status !== 'CANCELLED';
-  const outcome: Outcome = isLeft ? 'done' : 'none';
+  const outcome: FailedWriteOutcome = isLeft ? 'done' : 'none';
   return { ...result, error: error && { ...error, outcome } };
 }
 
@@ -70,7 +70,7 @@ export interface SecondEnvelope {
 export function secondResult(state: RunState, { row, id, status, kept }: SecondEnvelope): RowResult {
   const what = status === 'DRAFT' ? 'a draft that could not be canceled' : status;
   return {
-    ...resultOf(state, row),
+    ...rowResultOf(state, row),
     ok: false,
     envelopeId: id,
     status,
@@ -92,7 +92,10 @@ export interface RowFacts {
 }
 
 /** Yields the rows of a run in order. */
-export async function* rowsOf(state: RunState, files: RunFiles): AsyncGenerator<RowFacts, void, undefined> {
+export async function* rowsOfRun(
+  state: RunState,
+  files: RunFiles,
+): AsyncGenerator<RowFacts, void, undefined> {
   const { total } = state.head;
   let row = 1;
   // A finished run has no plan.
@@ -105,11 +108,11 @@ export async function* rowsOf(state: RunState, files: RunFiles): AsyncGenerator<
 }
 
 /** Yields the results of all rows, in order. */
-export async function* resultsOf(
+export async function* rowResultsOf(
   state: RunState,
   files: RunFiles,
 ): AsyncGenerator<RowResult, void, undefined> {
-  for await (const { row, signers } of rowsOf(state, files)) yield resultOf(state, row, signers);
+  for await (const { row, signers } of rowsOfRun(state, files)) yield rowResultOf(state, row, signers);
 }
 
 export const RESULT_COLUMNS = ['row', 'line', 'request_id', 'envelope_id', 'status', 'error'];

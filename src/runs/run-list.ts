@@ -2,7 +2,7 @@ import { isLocked } from '../kernel/files/lock.ts';
 import { scan } from '../lines/scan.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
 import { rowKeysOf } from './remembered-rows.ts';
-import { type RowResult, resultsOf } from './results.ts';
+import { type RowResult, rowResultsOf } from './results.ts';
 import type { RunState } from './run-state.ts';
 import { filesOf, RUN_ID, readRun, runIds } from './runs.ts';
 
@@ -47,7 +47,7 @@ async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
 
 /** Yields the results of a run's rows so far, in order. */
 export async function* readResults(root: string, id: string): AsyncGenerator<RowResult, void, undefined> {
-  yield* resultsOf(await readRun(root, id), filesOf(root, id));
+  yield* rowResultsOf(await readRun(root, id), filesOf(root, id));
 }
 
 /** The runs at one base URL, and those that are left out. */
@@ -74,7 +74,7 @@ export async function runHeads(
 }
 
 /** Yields what a list shows of these runs. A journal that can't be read is reported to `skipped`. */
-export async function* summaries(
+export async function* readRunSummaries(
   root: string,
   heads: readonly RunHead[],
   skipped: (error: unknown) => void,

@@ -9,7 +9,7 @@ import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { notWritableError } from '../lines/failures.ts';
 import { Journal } from '../lines/journal.ts';
-import { headerOf, scan } from '../lines/scan.ts';
+import { headerOf, noFirstEntryError, scan } from '../lines/scan.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
 import { failedFile, removeOldFailedRows, saveFailedRows } from './failed-rows.ts';
 import type { RunRow } from './run-row.ts';
@@ -186,8 +186,9 @@ function openRunOf(
  * used.
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
+  // Read first, because opening a journal that contains nothing would write to it.
+  await readRun(root, id);
   const files = filesOf(root, id);
-  if (!RUN_ID.test(id) || !(await exists(files.journal))) throw unknownRunError(id);
   const release = await usingFolder(files.folder, () => lockFile(files.lock, lockedError(id)));
   try {
     return openRunOf(files, await openJournal(files, id), release, true);
@@ -222,12 +223,18 @@ export async function readRun(root: string, id: string): Promise<RunState> {
   return state;
 }
 
-/** Returns the current state of a run, or undefined if it has no journal on this machine. */
+/**
+ * Returns the current state of a run, or undefined if it has no journal on this machine.
+ * @throws UsageError if its journal is damaged.
+ */
 export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
   if (!RUN_ID.test(id)) return undefined;
+  const { journal } = filesOf(root, id);
   const { take, state } = stateReader();
-  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, take);
-  return state();
+  await scan<RunEntry>({ path: journal, format: RUN_FORMAT }, take);
+  const read = state();
+  if (read === undefined && (await exists(journal))) throw noFirstEntryError(journal);
+  return read;
 }
 
 /** Builds the state of a run from the entries of its journal. It is undefined if the journal is missing. */

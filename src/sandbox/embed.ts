@@ -10,7 +10,7 @@ import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { SandboxSeed, StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodySchemas, oneOf, validate, wholeNumber } from './service/base/validation.ts';
+import { bodySchemas, oneOf, validate, wholeNumberSchema } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -114,7 +114,7 @@ const time = z.union([z.date(), z.string(), z.number()]);
 const startOptions = z.strictObject({
   seed: z.custom<SandboxSeed | string>().optional(),
   dataDir: text,
-  port: wholeNumber(0, 65_535).optional(),
+  port: wholeNumberSchema(0, 65_535).optional(),
   clock: z
     .union(
       [
@@ -173,13 +173,13 @@ function readArgument<Shape extends z.core.$ZodLooseShape>(
   throw new UsageError(withDetails(`The argument of ${method} is not valid`, result.details));
 }
 
-type Actions = Omit<
+type SandboxActions = Omit<
   RunningSandbox,
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
 >;
 
 /** Returns the methods of a sandbox. After `closing` aborts, all of them reject with CLOSED. */
-function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
+function actionsOf(control: ControlPlane, closing: AbortSignal): SandboxActions {
   const call = callsUntil(closing);
   return {
     sign: (id, request) =>

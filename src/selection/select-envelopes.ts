@@ -1,41 +1,41 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { IndexUnusable, type UpdateOptions } from '../catalog/index/envelope-index.ts';
 import { IndexWriter } from '../catalog/index/index-writer.ts';
 import { MemoryStore } from '../catalog/index/memory-store.ts';
 import {
   type AccountEnvelopes,
-  accountInIndex,
+  accountEnvelopes,
   type FindOptions,
-  type Found,
-  finalInIndex,
-  findInIndex,
+  finalEnvelopes,
   type IndexedAccount,
+  type SearchResult,
+  searchIndex,
 } from '../catalog/index/query.ts';
 import { listMatching } from '../catalog/list-matching.ts';
 import { isUnfiltered, type Selection } from '../catalog/selection.ts';
-import { type LimitFlags, limited } from '../cli/input/limit-flags.ts';
+import { type LimitFlags, withLimit } from '../cli/input/limit-flags.ts';
 import type { Context } from '../cli/session/context.ts';
 import { diskReason, isDiskError } from '../kernel/files/disk-reason.ts';
 import { stateDir } from '../kernel/files/paths.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
 /** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
-export type Selected = Omit<Found, 'knownAt'>;
+export type SelectedEnvelopes = Omit<SearchResult, 'knownAt'>;
 
 /**
  * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit.
  * If signers or metadata matter, they are read through the index, which never reads unchangeable data twice; otherwise from the
  * service's list.
  */
-export async function select(
+export async function readSelected(
   selection: Selection,
   context: Context,
   flags: LimitFlags = { all: true },
-): Promise<Selected> {
-  if (needsIndex(selection)) return searchEnvelopes(selection, { limit: limited.maxItems(flags) }, context);
+): Promise<SelectedEnvelopes> {
+  if (needsIndex(selection)) return searchEnvelopes(selection, { limit: withLimit.maxItems(flags) }, context);
   let total: number | undefined;
   const envelopes = listMatching(await context.session.client(), selection, {
-    pageSize: limited.pageSize(flags, isUnfiltered(selection)),
+    pageSize: withLimit.pageSize(flags, isUnfiltered(selection)),
     onTotal: (known) => {
       total = known;
     },
@@ -54,13 +54,13 @@ export function searchEnvelopes(
   selection: Selection,
   options: FindOptions,
   context: Context,
-): Promise<Found> {
-  return inIndex((account, running) => findInIndex(account, selection, { ...options, ...running }), context);
+): Promise<SearchResult> {
+  return inIndex((account, running) => searchIndex(account, selection, { ...options, ...running }), context);
 }
 
 /** Returns all envelopes of the account. */
 export function readAccount(selection: Selection, context: Context): Promise<AccountEnvelopes> {
-  return inIndex((account, running) => accountInIndex(account, selection, running), context);
+  return inIndex((account, running) => accountEnvelopes(account, selection, running), context);
 }
 
 /** Requesting this many envelopes takes fewer requests than comparing the index with the list. */
@@ -72,7 +72,7 @@ export async function knownEnvelopes(
   context: Context,
 ): Promise<ReadonlyMap<string, Envelope>> {
   if (ids.length <= FEW) return new Map();
-  return inIndex((account, running) => finalInIndex(account, ids, running), context);
+  return inIndex((account, running) => finalEnvelopes(account, ids, running), context);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../api/resource-types.ts';
 import { markedEnvelopes } from '../catalog/envelope-list.ts';
 import { runOf } from '../catalog/markers.ts';
 import type { SelectedRun } from '../catalog/run-members.ts';
@@ -130,22 +130,22 @@ async function searchRun(id: string, { session, interrupt }: Context): Promise<S
 }
 
 /** How the commands that are run next name a run: as an argument, which may be omitted, or as a filter. */
-export interface RunWords {
+export interface RunArguments {
   argument: readonly string[];
   filter: readonly ['--run', string];
 }
 
-export function wordsOfRun(id: string): RunWords {
+export function argumentsOfRun(id: string): RunArguments {
   return { argument: [id], filter: ['--run', id] };
 }
 
 /** Returns how commands name a run in the fewest words: the latest one of the account needs no ID. */
-export async function shortWordsOfRun(id: string, { session }: Context): Promise<RunWords> {
+export async function shortArgumentsOfRun(id: string, { session }: Context): Promise<RunArguments> {
   const { lastRun } = await import('../runs/run-list.ts');
   const { baseUrl } = await session.settings();
   // With a damaged journal, the ID always works.
   const latest = await lastRun(runsDir(), baseUrl?.value).catch(() => undefined);
-  return latest?.id === id ? { argument: [], filter: ['--run', LAST] } : wordsOfRun(id);
+  return latest?.id === id ? { argument: [], filter: ['--run', LAST] } : argumentsOfRun(id);
 }
 
 function unknownRunError(id: string): ServiceError {

@@ -58,13 +58,13 @@ export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
  * Returns the selection described by the flags. Call it before the client is created, because a run determines the profile. An
  * unknown run selects no envelopes.
  */
-export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
-  const filters = filtersOf(flags);
+export async function selectionFromFlags(flags: SelectionFlagValues, context: Context): Promise<Selection> {
+  const filters = filtersFromFlags(flags);
   return { ...filters, run: flags.run === undefined ? undefined : await runForFilter(flags.run, context) };
 }
 
 /** Returns the selection described by flags other than `--run`, and by the words of a search. */
-export function filtersOf(
+export function filtersFromFlags(
   flags: Omit<SelectionFlagValues, 'run'> & { search?: string | undefined },
 ): Selection {
   const { template, signer, search, 'expiring-in': expiringIn, metadata } = flags;
@@ -81,7 +81,7 @@ export function filtersOf(
 }
 
 /** Returns a search text. @throws UsageError if it has no words. */
-export function searchText(text: string): string {
+export function requireSearchText(text: string): string {
   if (wordsOf(text).length > 0) return text;
   throw new UsageError('The search is empty.', {
     hint: 'Enter a name, an address, a subject, or a number, such as `esign find lukasz`.',

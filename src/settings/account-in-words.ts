@@ -1,18 +1,18 @@
 import { isLoopback } from '../api/base-url.ts';
+import type { Environment } from '../kernel/environment.ts';
 import type { Settings } from './resolve.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-type Account = Pick<Settings, 'profile' | 'profileName' | 'baseUrl'>;
+type AccountSettings = Pick<Settings, 'profile' | 'profileName' | 'baseUrl'>;
 
 /** Returns true if requests go to a sandbox: with the profile that `sandbox start` writes, or within `sandbox exec`. */
-export function isSandbox({ profile, baseUrl }: Account, env: Environment = process.env): boolean {
+export function isSandbox({ profile, baseUrl }: AccountSettings, env: Environment = process.env): boolean {
   if (baseUrl === undefined || !isLoopback(new URL(baseUrl.value))) return false;
   const isOfProfile = profile?.sandbox === true && profile.baseUrl === baseUrl.value;
   return isOfProfile || new URL(baseUrl.value).origin === env.ESIGN_SANDBOX_URL;
 }
 
 /** Returns the account for a question or a summary: `acme, api.example.com`, or `sandbox, no real emails`. */
-export function accountInWords(account: Account, env?: Environment): string {
+export function accountInWords(account: AccountSettings, env?: Environment): string {
   if (isSandbox(account, env)) return 'sandbox, no real emails';
   const { profileName, baseUrl } = account;
   const host = baseUrl && new URL(baseUrl.value).host;

@@ -7,11 +7,11 @@ import { checkStorage } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
 import { profileNamed } from './store.ts';
 
-export type Source = 'flag' | 'environment' | 'profile' | 'default';
+export type SettingSource = 'flag' | 'environment' | 'profile' | 'default';
 
-export interface Sourced<T> {
+export interface SettingWithSource<T> {
   value: T;
-  source: Source;
+  source: SettingSource;
 }
 
 export interface ResolveInput {
@@ -24,18 +24,21 @@ export interface ResolveInput {
 
 /** All settings of a run. Flags have priority over the environment, the profile, and defaults, in this order. */
 export interface Settings {
-  profileName: Sourced<string> | undefined;
+  profileName: SettingWithSource<string> | undefined;
   profile: Profile | undefined;
-  baseUrl: Sourced<string> | undefined;
+  baseUrl: SettingWithSource<string> | undefined;
   /** The key itself, or the command that prints it. */
-  apiKey: (Sourced<string> & { kind: 'key' | 'command' }) | undefined;
-  timeoutMs: Sourced<number>;
+  apiKey: (SettingWithSource<string> & { kind: 'key' | 'command' }) | undefined;
+  timeoutMs: SettingWithSource<number>;
   storage: StorageSettings;
-  storageSource: Source;
+  storageSource: SettingSource;
 }
 
 /** Returns the fingerprint of the certificate that seals documents, if the profile has one for the base URL in use. */
-export function pinOf({ profile, baseUrl }: Pick<Settings, 'profile' | 'baseUrl'>): string | undefined {
+export function pinnedFingerprintOf({
+  profile,
+  baseUrl,
+}: Pick<Settings, 'profile' | 'baseUrl'>): string | undefined {
   return baseUrl?.value === profile?.baseUrl ? profile?.pin : undefined;
 }
 
@@ -63,7 +66,12 @@ export function resolveSettings(input: ResolveInput): Settings {
   };
 }
 
-function nameOfProfile({ flags, env, store, fallbackProfile }: ResolveInput): Sourced<string> | undefined {
+function nameOfProfile({
+  flags,
+  env,
+  store,
+  fallbackProfile,
+}: ResolveInput): SettingWithSource<string> | undefined {
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag' };
   const named = env.ESIGN_PROFILE?.trim();
   if (named) return { value: named, source: 'environment' };
@@ -75,8 +83,8 @@ function nameOfProfile({ flags, env, store, fallbackProfile }: ResolveInput): So
   return store.current === undefined ? undefined : { value: store.current, source: 'default' };
 }
 
-function baseUrlOf(input: ResolveInput, profile: Profile | undefined): Sourced<string> | undefined {
-  const candidates: [string | undefined, Source][] = [
+function baseUrlOf(input: ResolveInput, profile: Profile | undefined): SettingWithSource<string> | undefined {
+  const candidates: [string | undefined, SettingSource][] = [
     [input.flags.baseUrl, 'flag'],
     [input.env.ESIGN_BASE_URL || undefined, 'environment'],
     [profile?.baseUrl, 'profile'],
@@ -121,8 +129,9 @@ function storageOf(
   return { storage: Object.fromEntries(given), storageSource: 'environment' };
 }
 
-function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
-  const source: Source = flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
+function timeoutOf({ flags, env }: ResolveInput): SettingWithSource<number> {
+  const source: SettingSource =
+    flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
   const text = flags.timeout ?? (env.ESIGN_TIMEOUT || undefined);
   if (text === undefined) return { value: REQUEST_TIMEOUT_MS, source };
   return { value: readDuration(text, 'The timeout', 1), source };
@@ -132,7 +141,11 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
  * Refuses to send a key to a base URL other than its own, unless --base-url is given explicitly.
  * @throws UsageError if one comes from the environment and the other from a profile.
  */
-function refuseMixedSelection(baseUrl: Sourced<string>, apiKey: Sourced<string>, profile: string): void {
+function refuseMixedSelection(
+  baseUrl: SettingWithSource<string>,
+  apiKey: SettingWithSource<string>,
+  profile: string,
+): void {
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
   if (apiKey.source === 'profile')
     throw new UsageError(
@@ -156,7 +169,7 @@ const ADD_PROFILE = [
 ].join('\n');
 
 /** Returns the error for an account that is not configured, with the ways to do that. */
-export function noProfile(): InstanceType<typeof NoProfileError> {
+export function noProfileError(): InstanceType<typeof NoProfileError> {
   return new NoProfileError('No profile is configured.', { hint: ADD_PROFILE });
 }
 
@@ -168,7 +181,7 @@ export function requireConnection(settings: Settings): {
   baseUrl: string;
   apiKey: NonNullable<Settings['apiKey']>;
 } {
-  if (settings.baseUrl === undefined) throw noProfile();
+  if (settings.baseUrl === undefined) throw noProfileError();
   if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint: ADD_PROFILE });
   refuseMixedSelection(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
   return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };

@@ -36,7 +36,7 @@ function delimiterOf(head: string): string {
  * Returns the text at least up to the end of the first line that isn't blank (or 65,536 characters), and the whole text including
  * this part.
  */
-export async function peek(
+export async function peekFirstLine(
   text: AsyncIterable<string>,
 ): Promise<{ head: string; all: AsyncIterable<string> }> {
   const source = text[Symbol.asyncIterator]();

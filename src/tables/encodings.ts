@@ -50,10 +50,10 @@ const MARKS: readonly (readonly [readonly number[], string])[] = [
 
 /** Returns the encoding of a byte order mark and the length of the mark in bytes, or undefined without a mark. */
 export function byteOrderMarkOf(start: Uint8Array): { encoding: string; length: number } | undefined {
-  const found = MARKS.find(([mark]) => startsWith(start, mark));
+  const found = MARKS.find(([mark]) => startsWithBytes(start, mark));
   return found && { encoding: found[1], length: found[0].length };
 }
 
-export function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+export function startsWithBytes(bytes: Uint8Array, start: readonly number[]): boolean {
   return start.every((byte, index) => bytes[index] === byte);
 }

@@ -1,4 +1,4 @@
-import { withoutFormula } from '../kernel/text/formula.ts';
+import { escapeFormula } from '../kernel/text/formula.ts';
 import { safeBlock } from '../kernel/text/safe-text.ts';
 
 /** A cell of a table that is written. */
@@ -13,7 +13,7 @@ export interface TableCell {
 /** Returns the cell as text for CSV, in which nothing can affect a terminal or runs as a formula. */
 export function csvText({ text, kind, isOwn }: TableCell): string {
   if (isOwn) return text;
-  return kind === 'number' ? text : withoutFormula(safeText(text));
+  return kind === 'number' ? text : escapeFormula(safeText(text));
 }
 
 /** Returns the text with visible control characters. Line breaks and tabs are kept. */

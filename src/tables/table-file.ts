@@ -1,5 +1,5 @@
 import { UsageError } from '../kernel/errors.ts';
-import { byteOrderMarkOf, type Decoder, decoderOf, encodingNamed, startsWith } from './encodings.ts';
+import { byteOrderMarkOf, type Decoder, decoderOf, encodingNamed, startsWithBytes } from './encodings.ts';
 import { LineBreaks, withPlainBreaks } from './line-breaks.ts';
 import type { JsonFile, TableFile } from './record.ts';
 
@@ -50,7 +50,7 @@ export async function openTableFile(
 ): Promise<TableFile | JsonFile> {
   const { start, all } = await startOf(bytes);
   const named = options.encoding === undefined ? undefined : await encodingNamed(options.encoding);
-  if (startsWith(start, ZIP)) {
+  if (startsWithBytes(start, ZIP)) {
     if (named !== undefined) throw new UsageError(`${name} is a spreadsheet.`, { hint: 'Omit --encoding.' });
     const { openSheet } = await import('./xlsx/sheet-file.ts');
     return openSheet(all, name, options.sheet ?? options.before?.sheet);
@@ -64,8 +64,8 @@ export async function openTableFile(
   const encoding = mark?.encoding ?? named ?? encodingBefore(start, options);
   if (!encoding.startsWith('utf-16') && wideEncoding(start) !== undefined)
     throw otherEncoding(name, encoding, start, options);
-  const { csvRecords, dialectOf, peek } = await import('./csv-records.ts');
-  const { head, all: text } = await peek(textOf(all, name, encoding, options));
+  const { csvRecords, dialectOf, peekFirstLine } = await import('./csv-records.ts');
+  const { head, all: text } = await peekFirstLine(textOf(all, name, encoding, options));
   // A CSV header never starts with a brace or bracket.
   if (/^\s*[{[]/.test(head)) return { format: 'json', encoding, text };
   const dialect = dialectOf(head, options.delimiter);
@@ -107,12 +107,12 @@ async function startOf(
 }
 
 function refuseOtherKinds(start: Uint8Array, name: string): void {
-  if (startsWith(start, OLE))
+  if (startsWithBytes(start, OLE))
     throw new UsageError(`${name} is encrypted, or a spreadsheet in the old .xls format.`, {
       hint: 'Remove the password, or save it as .xlsx. Nothing was sent.',
     });
   for (const [bytes, what] of OTHER_KINDS) {
-    if (startsWith(start, bytes)) throw new UsageError(`${name} ${what}.`, { hint: HINT });
+    if (startsWithBytes(start, bytes)) throw new UsageError(`${name} ${what}.`, { hint: HINT });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Template } from '../api/schemas.ts';
+import type { Envelope, Template } from '../api/resource-types.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 import { listsSigners } from '../kernel/statuses.ts';
 

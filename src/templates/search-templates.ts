@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import type { Template } from '../api/schemas.ts';
-import { foldText, hasWords, wordsOf } from '../kernel/text/words.ts';
+import type { Template } from '../api/resource-types.ts';
+import { foldText, matchesAllWords, wordsOf } from '../kernel/text/words.ts';
 
 /** Yields the templates whose name, description, or ID has a word starting with each word of the text. An empty text matches all. */
 export async function* searchTemplates(
@@ -11,6 +11,6 @@ export async function* searchTemplates(
   const words = wordsOf(search ?? '');
   for await (const template of client.templates.list({ ...list, ...(search ? {} : { onTotal }) })) {
     const texts = [template.id, template.name, template.description].map((text) => foldText(text ?? ''));
-    if (hasWords(texts, words)) yield template;
+    if (matchesAllWords(texts, words)) yield template;
   }
 }

@@ -8,7 +8,7 @@ import { Forwarding } from './forward/forwarding.ts';
 import { Health, type HealthServer, startHealthServer } from './health.ts';
 import type { Inspector } from './inspector/server.ts';
 import { RETENTION_MS, readEvents } from './journal/event-journal.ts';
-import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordOf } from './journal/record.ts';
+import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordFromDelivery } from './journal/record.ts';
 import { FORWARD_TIMEOUT_MS, STOP_TIMEOUT_MS } from './listen-defaults.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { ListenerWarnings } from './listener-warnings.ts';
@@ -205,7 +205,7 @@ class Listener {
     const { reason, event, verified, duplicate, receivedAt } = delivery;
     const isRecorded = this.#isRecorded(delivery);
     const isForwarded = reason === null && this.#isWanted(event);
-    const record = recordOf(delivery, isForwarded ? this.#forwarding.targets : []);
+    const record = recordFromDelivery(delivery, isForwarded ? this.#forwarding.targets : []);
     const place = isRecorded ? await this.#journal.append(record) : undefined;
     this.#health.received(delivery);
     this.#count.received++;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ownValue } from '../kernel/json.ts';
-import type { EnvelopeStatus } from '../kernel/statuses.ts';
+import type { DocumentedStatus } from '../kernel/statuses.ts';
 import type { EventName } from '../kernel/vocabulary.ts';
 
-const STATUS: Readonly<Record<EventName, EnvelopeStatus>> = {
+const STATUS: Readonly<Record<EventName, DocumentedStatus>> = {
   'envelope.sent': 'SENT',
   'envelope.viewed': 'SENT',
   'envelope.signed': 'IN_PROGRESS',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callMethod, callPath, callTarget } from '../../src/api/raw.ts';
+import { parseCallPath, parseHttpMethod, pathWithQuery } from '../../src/api/raw.ts';
 
 const base = 'https://api.example.com/api/v1';
 
@@ -14,7 +14,7 @@ describe('the path of a direct call', () => {
     ['/esign/envelopes/a%20b', '/esign/envelopes/a%20b'],
     ['/x?next=https://evil.example/', '/x?next=https://evil.example/'],
   ])('is accepted as %s', (given, path) => {
-    expect(callPath(given, base)).toBe(path);
+    expect(parseCallPath(given, base)).toBe(path);
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe('the path of a direct call', () => {
     '/esign/enve\tlopes',
     ' /esign',
   ])('refuses %j', (given) => {
-    expect(() => callPath(given, base)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+    expect(() => parseCallPath(given, base)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 
   it('never leaves the base URL, for any input', () => {
@@ -69,7 +69,7 @@ describe('the path of a direct call', () => {
       fc.property(fc.array(fc.oneof(part, fc.string({ maxLength: 3 })), { maxLength: 12 }), (parts) => {
         let path: string;
         try {
-          path = callPath(parts.join(''), base);
+          path = parseCallPath(parts.join(''), base);
         } catch {
           return;
         }
@@ -89,13 +89,13 @@ describe('the path of a direct call', () => {
 
 describe('the other parts of a direct call', () => {
   it('accepts the method in any case', () => {
-    expect(callMethod('post')).toBe('POST');
-    expect(() => callMethod('FETCH')).toThrow(/FETCH/);
+    expect(parseHttpMethod('post')).toBe('POST');
+    expect(() => parseHttpMethod('FETCH')).toThrow(/FETCH/);
   });
 
   it('adds a query to an existing one, and encodes it', () => {
     expect(
-      callTarget({
+      pathWithQuery({
         path: '/x?a=1',
         query: [
           ['b', '2 & 3'],
@@ -103,6 +103,6 @@ describe('the other parts of a direct call', () => {
         ],
       }),
     ).toBe('/x?a=1&b=2+%26+3&b=');
-    expect(callTarget({ path: '/x', query: [] })).toBe('/x');
+    expect(pathWithQuery({ path: '/x', query: [] })).toBe('/x');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { timeByWindow } from '../../src/bulk/estimate.ts';
+import { timeForRequests } from '../../src/bulk/estimate.ts';
 
 const reading = { limit: 1_000, free: 600, resetAt: 300_000 };
 it.each([
@@ -8,9 +8,9 @@ it.each([
   [1_500, 300_000],
   [1_501, 300_000 + 900_000],
 ])('estimates that %i requests take %i ms', (requests, ms) => {
-  expect(timeByWindow(requests, reading, 0.1, 0)).toBe(ms);
+  expect(timeForRequests(requests, reading, 0.1, 0)).toBe(ms);
 });
 
 it('is undefined without a window', () => {
-  expect(timeByWindow(1_000, undefined, 0, 0)).toBeUndefined();
+  expect(timeForRequests(1_000, undefined, 0, 0)).toBeUndefined();
 });

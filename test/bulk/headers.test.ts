@@ -50,7 +50,7 @@ describe('headers as people write them', () => {
     ]);
   });
 
-  it('name the other fields, too', async () => {
+  it('are also recognized for the other fields', async () => {
     const { rows } = await check(
       'E-Mail,Rolle,Reihenfolge,Betreff,Nachricht,Frist in Tagen\na@b.c,Mieter,2,Vertrag,Bitte,14\n',
     );
@@ -69,7 +69,7 @@ describe('headers as people write them', () => {
   });
 
   it.each(['Object', 'Titel', 'Notes', 'Email 2', 'Funktion', 'Modèle', 'Apellido 3'])(
-    'leave %s alone',
+    'ignore %s',
     async (header) => {
       const { report } = await check(`email,name,${header}\na@b.c,Ada,x\n`);
       expect([report.problems.count, unusedColumns(report.columns)]).toEqual([0, [header]]);

@@ -99,19 +99,22 @@ it.each([
   expect(await problems(text)).toEqual([expect.stringContaining(what)]);
 });
 
-it.each(['\u001a', '\n\u001a', '\r\n\u001a'])('reads a file that ends as those of DOS: %j', async (end) => {
-  for (const piece of [1, 7, 1_000]) {
-    const { rows, report } = await check(`email,name\r\nann@example.com,Ann${end}`, piece);
-    expect([rows.length, rows[0]?.envelope.signers[0]?.name, report.problems.groups()]).toEqual([
-      1,
-      'Ann',
-      [],
+it.each(['\u001a', '\n\u001a', '\r\n\u001a'])(
+  'reads a file with the end-of-file character of DOS: %j',
+  async (end) => {
+    for (const piece of [1, 7, 1_000]) {
+      const { rows, report } = await check(`email,name\r\nann@example.com,Ann${end}`, piece);
+      expect([rows.length, rows[0]?.envelope.signers[0]?.name, report.problems.groups()]).toEqual([
+        1,
+        'Ann',
+        [],
+      ]);
+    }
+    expect(await problems(`email,name\nann@example.com,A\u001ann\n`)).toEqual([
+      expect.stringContaining('U+001A'),
     ]);
-  }
-  expect(await problems(`email,name\nann@example.com,A\u001ann\n`)).toEqual([
-    expect.stringContaining('U+001A'),
-  ]);
-});
+  },
+);
 
 describe('a line that is one cell', () => {
   it.each([
@@ -123,7 +126,7 @@ describe('a line that is one cell', () => {
     expect(found.some((one) => one.startsWith(`${line} : the whole line is one cell`))).toBe(true);
   });
 
-  it('is not suspected in a name with a comma', async () => {
+  it('is not reported for a name with a comma', async () => {
     expect(await problems('name,email\n"Lee, Ann"\n')).toEqual([expect.stringContaining('has 1 cell,')]);
     expect(await problems('name,email\n"Lee, Ann",ann@example.com\n')).toEqual([]);
   });
@@ -183,6 +186,6 @@ it.each([
 
 it('refuses a name as the header of an email encodes it', async () => {
   expect(await problems('email,name\nj@example.com,=?UTF-8?Q?J=C3=BCrgen?=\n')).toEqual([
-    '2 name: it is encoded as in the header of an email; write it in plain letters',
+    '2 name: it is encoded as in an email header; write it in plain letters',
   ]);
 });

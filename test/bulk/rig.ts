@@ -2,16 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
-import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
+import { groupKnownRows, journalEntriesOfKnownRows } from '../../src/bulk/known-rows.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { findRequests } from '../../src/once/look.ts';
-import type { Look } from '../../src/once/process-requests.ts';
+import type { KnownEnvelopes } from '../../src/once/process-requests.ts';
 import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
-import type { Mode, RunEntry } from '../../src/runs/entries.ts';
-import { type RowResult, resultsOf } from '../../src/runs/results.ts';
+import type { RunEntry, RunMode } from '../../src/runs/entries.ts';
+import { type RowResult, rowResultsOf } from '../../src/runs/results.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/runs/runs.ts';
 import { headOf, type RowOptions, rowOf } from '../support/bulk-rows.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -28,7 +28,7 @@ export interface Worked {
 
 interface Begun {
   run: OpenRun;
-  look: Look;
+  look: KnownEnvelopes;
 }
 
 /** What happens to the writes of one kind, by their number; the others succeed. */
@@ -74,7 +74,7 @@ export class Runs {
   /** A run of this many rows that has just begun, or that was killed after these entries. */
   async begin(
     rows: number,
-    mode: Mode,
+    mode: RunMode,
     { entries, ...options }: RowOptions & { entries?: RunEntry[] } = {},
   ): Promise<string> {
     const draft = await draftRun(this.root, this.clock.now());
@@ -93,7 +93,7 @@ export class Runs {
       mode,
     );
     const head = headOf({ at, total: rows, mode, baseUrl: this.connected.baseUrl });
-    const run = await draft.start(head, knownEntries(known));
+    const run = await draft.start(head, journalEntriesOfKnownRows(known));
     for (const entry of entries ?? []) await run.note(entry);
     // A run with entries was killed: the next process opens it.
     if (entries === undefined) this.#begun.set(draft.id, { run, look: { at, found, notBefore: 0 } });
@@ -141,7 +141,7 @@ export class Runs {
 async function allResults(run: OpenRun): Promise<RowResult[]> {
   const results: RowResult[] = [];
   try {
-    for await (const result of resultsOf(run.state, run.files)) results.push(result);
+    for await (const result of rowResultsOf(run.state, run.files)) results.push(result);
   } catch {
     return [];
   }

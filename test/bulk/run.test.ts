@@ -250,11 +250,11 @@ describe('a service that does not keep metadata', () => {
     runs.service.behavior = { keys: 'dropped' };
   });
 
-  it('gets each row once from a new run, which says that only this machine knows', async () => {
+  it('gets each row once from a new run, and warns that it is recorded only on this machine', async () => {
     const { ending, notices } = await runs.work(await runs.begin(3, 'two-step'));
     expect(ending).toEqual({ kind: 'finished' });
     expect([runs.service.emailsByAddress(), runs.service.statuses()]).toEqual([once(3), { SENT: 3 }]);
-    expect(notices).toEqual([expect.stringContaining('only this machine knows')]);
+    expect(notices).toEqual([expect.stringContaining('recorded only on this machine')]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { Envelope, Signer } from '../../src/api/resource-types.ts';
 import { rowStateOf, signerStatesOf } from '../../src/bulk/status/signer-states.ts';
 
 const SENT = '2026-03-01T10:00:00.000Z';

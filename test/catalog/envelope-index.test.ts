@@ -8,7 +8,7 @@ import { FileStore } from '../../src/catalog/index/file-store.ts';
 import type { IndexStore } from '../../src/catalog/index/index-store.ts';
 import { IndexWriter } from '../../src/catalog/index/index-writer.ts';
 import { MemoryStore } from '../../src/catalog/index/memory-store.ts';
-import { findInIndex } from '../../src/catalog/index/query.ts';
+import { searchIndex } from '../../src/catalog/index/query.ts';
 import { readIndex } from '../../src/catalog/index/read-index.ts';
 import type { Selection } from '../../src/catalog/selection.ts';
 import { collectAll } from '../../src/kernel/streams.ts';
@@ -39,7 +39,7 @@ function process(store: IndexStore = new FileStore(path)) {
     },
   });
   const find = async (selection: Selection) => {
-    const { envelopes } = await findInIndex({ client, writer }, selection, {});
+    const { envelopes } = await searchIndex({ client, writer }, selection, {});
     return (await collectAll(envelopes)).map(summaryOf);
   };
   return { find };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
-import { markedEnvelopes, orderOf, recentItems } from '../../src/catalog/envelope-list.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
+import { markedEnvelopes, recentItems, sortOrderOf } from '../../src/catalog/envelope-list.ts';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { requestIdOf } from '../../src/catalog/markers.ts';
 import { clientFor } from '../support/client.ts';
@@ -188,10 +188,10 @@ it('the order of a list is unknown unless its first page shows it', () => {
   const at = (minutes: number[]) =>
     minutes.map((n) => ({ createdAt: new Date(START + n * MINUTE).toISOString() }));
   const ten = Array.from({ length: 10 }, (_, n) => n);
-  expect(orderOf(at(ten))).toBe('oldest-first');
-  expect(orderOf(at(ten.toReversed()))).toBe('newest-first');
-  expect(orderOf(at(ten.slice(1)))).toBe('unknown');
-  expect(orderOf(at([...ten, 3]))).toBe('unknown');
-  expect(orderOf(at(ten.map(() => 0)))).toBe('unknown');
-  expect(orderOf([...at(ten), {}])).toBe('unknown');
+  expect(sortOrderOf(at(ten))).toBe('oldest-first');
+  expect(sortOrderOf(at(ten.toReversed()))).toBe('newest-first');
+  expect(sortOrderOf(at(ten.slice(1)))).toBe('unknown');
+  expect(sortOrderOf(at([...ten, 3]))).toBe('unknown');
+  expect(sortOrderOf(at(ten.map(() => 0)))).toBe('unknown');
+  expect(sortOrderOf([...at(ten), {}])).toBe('unknown');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { Envelope, Signer } from '../../src/api/resource-types.ts';
 import { dueTurns, turnsOf } from '../../src/catalog/turns.ts';
 
 const SENT = Date.UTC(2026, 0, 1);
@@ -116,7 +116,7 @@ describe('reminders on weekdays', () => {
     ]);
   });
 
-  it('are not due again on Monday for a step that fell on the weekend before a greater one', () => {
+  it('are due only once on Monday if two steps fell on the weekend', () => {
     expect(due(began, [60, 96], local(11, MONDAY, 11), local(11, MONDAY, 23))).toEqual([
       monday(10),
       monday(10),

@@ -80,7 +80,7 @@ describe('the report of an error', () => {
     );
   });
 
-  it('is one JSON line with all the facts', () => {
+  it('is one JSON line with all fields', () => {
     const line = errorText(invalid, { ...plain, json: true });
     expect(line.trimEnd()).not.toContain('\n');
     expect(JSON.parse(line)).toEqual({

@@ -87,7 +87,7 @@ describe('IDs', () => {
 });
 
 describe('storage keys', () => {
-  it('are used as given as arguments', async () => {
+  it('are used unchanged as arguments', async () => {
     expect((await readIds([' a b ', 'c\td', '"e"'], 'storage key', terminal)).ids).toEqual([
       ' a b ',
       'c\td',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import {
   buildReplacement,
   isChanged,
@@ -185,7 +185,7 @@ describe('the replacement of an envelope', () => {
     ['the same template, named', { templateId: 'tmpl_1' }, true],
     ['an expiration', { expiresInDays: 14 }, true],
     ['a secret without a webhook', { webhookSecret: 'whsec_0123456789abcdef' }, false],
-  ])('is changed or not: %s', (_, changes, is) => {
+  ])('is recognized as changed or unchanged: %s', (_, changes, is) => {
     expect(isChanged(old, wanted(changes), changes)).toBe(is);
   });
 
@@ -216,7 +216,7 @@ describe('an existing envelope', () => {
     signers: wish.signers.map((one) => ({ ...one, role: one.role ?? 'Guest' })),
   };
 
-  it('matches, whatever fields the service adds to it', () => {
+  it('matches even if the service adds fields to it', () => {
     expect(isSameEnvelope(made, wish)).toBe(true);
     expect(isSameEnvelope({ id: 'env_2', templateId: 'tmpl_1' }, wish)).toBe(true);
     expect(isSameEnvelope({ ...made, subject: ' Lease ' }, wish)).toBe(true);

@@ -47,8 +47,8 @@ describe('a signer on the command line', () => {
     ['a@b.c, Bob <b@b.c>', 'has several addresses'],
     ['Ann <a@b.c>\nBob <b@b.c>', 'has several addresses'],
     ['Ann <ann at b.c>, Bob <b@b.c>', 'contains < or >'],
-    ['=?UTF-8?Q?J=C3=BCrgen?= <a@b.c>', 'the name is encoded as in the header of an email'],
-    ['"=?iso-8859-1?b?SvxyZ2Vu?=" <a@b.c>', 'the name is encoded as in the header of an email'],
+    ['=?UTF-8?Q?J=C3=BCrgen?= <a@b.c>', 'the name is encoded as in an email header'],
+    ['"=?iso-8859-1?b?SvxyZ2Vu?=" <a@b.c>', 'the name is encoded as in an email header'],
     ['Ann\nBcc: eve <a@b.c>', 'the name contains a line break'],
     ['Ann <a@b.c>;role="Ten\tant"', 'the role contains a tab'],
   ])('refuses %j with a reason', (text, why) => {

@@ -3,7 +3,7 @@ import {
   lastSigners,
   numberTurns,
   readRecentEnvelopes,
-  rolesIn,
+  rolesUsedWithTemplate,
 } from '../../src/envelopes/signer-suggestions.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
@@ -39,7 +39,7 @@ describe('suggestions from recent envelopes', () => {
       { id: 'env_2', templateId: 'tmpl_1', signers: [signer('Ada', 'Tenant'), signer('Bo', 'Landlord')] },
       { id: 'env_1', templateId: 'tmpl_2', signers: [signer('Cy', 'Buyer')] },
     ];
-    expect(rolesIn(envelopes, 'tmpl_1')).toEqual(['Tenant', 'Landlord']);
+    expect(rolesUsedWithTemplate(envelopes, 'tmpl_1')).toEqual(['Tenant', 'Landlord']);
   });
 
   let server: TestServer | undefined;

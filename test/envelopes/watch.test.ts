@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { type WatchEvent, watchEnvelopes } from '../../src/envelopes/watch/watch-envelopes.ts';
 import { ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claim, type KeyedIntent } from '../../src/log/claim.ts';
+import { claimFirstIntent, type KeyedIntent } from '../../src/log/claim.ts';
 import { createKey } from '../../src/log/keys.ts';
 import { LogFolder } from '../../src/log/log-folder.ts';
 import { mayHaveCreated } from '../../src/log/logged-write.ts';
@@ -56,7 +56,7 @@ async function sendOnce(memory: WriteMemory, key: string, now: () => number): Pr
     await turn();
     if (first !== undefined) continue;
     const mine = intent(key, now());
-    if ((await claim(memory, mine, mayHaveCreated)) !== undefined) continue;
+    if ((await claimFirstIntent(memory, mine, mayHaveCreated)) !== undefined) continue;
     await memory.append([done(mine, 'env_1')]);
     return 1;
   }
@@ -158,7 +158,7 @@ describe('a folder', () => {
   it('sends nothing if a record cannot be written', async () => {
     await writeFile(join(folder, 'file'), '');
     const log = new LogFolder(join(folder, 'file'), november);
-    await expect(claim(log, intent('a'.repeat(24)), mayHaveCreated)).rejects.toMatchObject({
+    await expect(claimFirstIntent(log, intent('a'.repeat(24)), mayHaveCreated)).rejects.toMatchObject({
       code: 'USAGE',
     });
   });

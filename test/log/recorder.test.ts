@@ -55,7 +55,7 @@ describe('a create whose response has no envelope', () => {
 });
 
 describe('an entry of the log', () => {
-  it('names the account, which is another one for another key at the same address', async () => {
+  it('names the account, which differs for another key at the same address', async () => {
     answer = (response) => json(response, 201, { data: { id: 'env_1' } });
     const [one, other] = [connect('sk_one_0123456789'), connect('sk_other_0123456789')];
     await one.envelopes.create(BODY);
@@ -68,7 +68,7 @@ describe('an entry of the log', () => {
   });
 
   it.each([['Ab+/9=='], ['4711'], ['a b'], ['ümlaut/\u001b[31m'], ['x'.repeat(500)]])(
-    'stores the ID of an envelope, whatever it is: %j',
+    'stores any envelope ID: %j',
     async (id) => {
       answer = (response) => json(response, 201, { data: { id } });
       await connect().envelopes.create(BODY);

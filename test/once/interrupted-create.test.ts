@@ -10,7 +10,7 @@ import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
 import { createNow } from '../../src/once/create-now.ts';
-import type { Created } from '../../src/once/created.ts';
+import type { CreateResult } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
@@ -60,14 +60,14 @@ interface Run {
 }
 
 /** One run of the command, whose request ID is a new one. */
-function create(on: FaultyService, options: Run = {}): Promise<Created> {
+function create(on: FaultyService, options: Run = {}): Promise<CreateResult> {
   const { time = clock, memory: own = memory, signal, requestId = randomUUID(), change, ...more } = options;
   const client = on.client(time, own, more);
   return createNow(client, createBody({ ...wanted, ...change }, requestId), { memory: own, signal });
 }
 
 /** The command that an unknown outcome names. */
-function safeCommand(on: FaultyService, requestId: string): Promise<Created> {
+function safeCommand(on: FaultyService, requestId: string): Promise<CreateResult> {
   return createOnce(on.client(clock, memory), createBody(wanted, requestId), { memory });
 }
 
@@ -128,7 +128,7 @@ describe('the same command after a kill', () => {
   it.each([
     ['another service', true],
     ['another organization at the same service', false],
-  ])('is a new one at %s, and leaves the interrupted one alone', async (_, isOther) => {
+  ])("creates a new envelope at %s, and doesn't touch the interrupted one", async (_, isOther) => {
     const on = await start();
     const other = isOther ? await start() : on;
     await interrupt(on);

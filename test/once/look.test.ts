@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { findRequests, type LookOptions } from '../../src/once/look.ts';
 import { contentOf } from '../../src/once/request-identity.ts';
 import { isWantedRequest, type WantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
@@ -93,7 +93,7 @@ describe('a request without an ID', () => {
     expect(await idOf([draft])).toBe('env_1');
   });
 
-  it('has any content if only its ID counts', async () => {
+  it('matches an envelope with any content if only the ID is compared', async () => {
     expect(await idOf([sent('env_1')], { identity: 'generated' })).toBeUndefined();
   });
 });
@@ -103,7 +103,7 @@ describe('a replaced envelope', () => {
   const bo = [{ email: 'bo@example.com', name: 'Bo' }];
   const made = sent('env_2', { signers: bo, metadata: { replaces: 'env_1' } });
 
-  it('counts as its replacement, also of a replacement', async () => {
+  it('counts as its latest replacement', async () => {
     expect((await look([made, old])).found).toMatchObject({ envelope: { id: 'env_2' }, replaced: 'env_1' });
     const canceled = { ...made, status: 'CANCELLED' };
     const third = sent('env_3', { metadata: { replaces: 'env_2' } });
@@ -143,7 +143,7 @@ describe('a request with an ID', () => {
     expect(await idOf([sent('env_1')], given)).toBeUndefined();
   });
 
-  it('has the one that was sent, or the oldest draft, and names the other drafts', async () => {
+  it('uses the envelope that was sent, or the oldest draft, and reports the other drafts', async () => {
     const draft = (id: string, minutes: number) =>
       own(id, {
         status: 'DRAFT',

@@ -8,8 +8,8 @@ import {
 
 const lease = { templateId: 'tmpl_1', subject: 'Lease für {name}', metadata: { deal: 4711 } };
 
-describe('the content of a request', () => {
-  it('is another one with another template, subject, or metadata', () => {
+describe('the content ID of a request', () => {
+  it('differs with another template, subject, or metadata', () => {
     const others = [
       { ...lease, templateId: 'tmpl_2' },
       { ...lease, subject: 'Lease' },
@@ -48,7 +48,7 @@ describe('the content of a request', () => {
   });
 });
 
-describe('the request ID of a request without one', () => {
+describe('the request ID derived from the content of a request', () => {
   const ada = { email: 'ada@example.com', role: 'Tenant', order: 1 };
   const bo = { email: 'bo@example.com', role: 'Landlord', order: 2 };
   const of = (...signers: Parameters<typeof requestIdByContent>[1]) => requestIdByContent('content', signers);
@@ -96,11 +96,11 @@ describe('the request ID of a request without one', () => {
     ],
     ['one signer fewer', [ada]],
     ['one signer twice', [ada, ada, bo]],
-  ])('is another one with %s', (_, signers) => {
+  ])('differs with %s', (_, signers) => {
     expect(of(...signers)).not.toBe(of(ada, bo));
   });
 
-  it('can be given as one', () => {
+  it('can also be passed as a request ID', () => {
     expect(requestIdProblem(of(ada, bo))).toBeUndefined();
   });
 });

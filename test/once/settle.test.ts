@@ -31,7 +31,7 @@ const requests = (on: FaultyService) =>
   on.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
 describe('the deciding reading', () => {
-  it('is two seconds after the one that shows the draft, and nothing else is waited for', async () => {
+  it('follows two seconds after the reading that shows the draft, without any other wait', async () => {
     const on = await start();
     await run(on);
     expect(clock.slept).toEqual([2_000]);
@@ -46,7 +46,7 @@ describe('the deciding reading', () => {
     ).toBe(true);
   });
 
-  it('is after the list shows the draft, however long that takes', async () => {
+  it('waits until the list shows the draft, however long that takes', async () => {
     const on = await start({ listLagMs: 40_000 });
     await run(on);
     expect(clock.slept.at(-1)).toBe(2_000);

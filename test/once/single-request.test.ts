@@ -7,7 +7,7 @@ import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 import { createBody, type EnvelopeInput } from '../../src/once/create-body.ts';
 import { createOnce } from '../../src/once/create-envelope.ts';
-import type { Created } from '../../src/once/created.ts';
+import type { CreateResult } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
@@ -61,7 +61,7 @@ function run(
     memory = memoryOf(machine, time),
     ...more
   }: Run = {},
-): Promise<Created> {
+): Promise<CreateResult> {
   return createOnce(on.client(time, memory, { retries }), createBody({ ...wanted, ...more }, requestId), {
     memory,
   });
@@ -203,7 +203,7 @@ describe('a request ID', () => {
     }
   });
 
-  it('is another one at another service and with the key of another organization', async () => {
+  it('is independent at another service and with the key of another organization', async () => {
     const on = await start({ fateOf: firstOnly('lost') });
     const other = await FaultyService.start(clock);
     try {
@@ -340,7 +340,7 @@ describe('a request ID that the service shows in another form', () => {
     ['in lower case', 'Order-1', (text) => text.toLowerCase()],
     ['without leading zeros', '0042', (text) => (/^\d+$/.test(text) ? Number(text) : text)],
     ['hidden', 'order-1', () => '***'],
-  ])('proves nothing, so only this machine knows it: %s', async (_, requestId, textIn) => {
+  ])('proves nothing, so it is recorded only on this machine: %s', async (_, requestId, textIn) => {
     const on = await start({ textIn });
     expect(await run(on, { requestId })).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on, { requestId })).toMatchObject({ by: 'earlier', envelope: { id: 'env_1' } });

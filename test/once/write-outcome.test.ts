@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { actWithOutcome, sendEnvelope } from '../../src/once/write-outcome.ts';
+import { sendEnvelope, sendOrCancel } from '../../src/once/write-outcome.ts';
 import { json, loseReply } from '../support/server.ts';
 import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
@@ -20,7 +20,7 @@ describe('an action', () => {
       const state = states[reads++];
       return state === undefined ? loseReply(response) : json(response, 200, { data: state });
     });
-    const outcome = await actWithOutcome(
+    const outcome = await sendOrCancel(
       client,
       'env_1',
       () => client.envelopes.send('env_1'),
@@ -43,7 +43,7 @@ describe('an action', () => {
     });
   });
 
-  it('is refused if it is refused immediately, even if somebody else did it before', async () => {
+  it('fails if its first response is a refusal, even if someone else has already done it', async () => {
     for (const [code, status] of [
       ['INVALID_STATE', 400],
       ['FORBIDDEN', 403],

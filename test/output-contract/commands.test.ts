@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandFacts, readCommandTree } from '../../src/cli/completion/command-tree.ts';
-import { exitsOf } from '../../src/cli/describe/describe-commands.ts';
+import { exitCodesOf } from '../../src/cli/describe/describe-commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { outputSchemas } from './schemas.ts';
@@ -23,7 +23,10 @@ function contractOf(id: string, command: CommandFacts): string {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((flag) => `  ${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${factsOf(flag)}`);
   const aliases = listOf(command.aliases).map((alias) => `  alias ${alias}`);
-  const world = [`  effects: ${COMMAND_EFFECTS[id] ?? ''}`, `  exits: ${Object.keys(exitsOf(id)).join(' ')}`];
+  const world = [
+    `  effects: ${COMMAND_EFFECTS[id] ?? ''}`,
+    `  exits: ${Object.keys(exitCodesOf(id)).join(' ')}`,
+  ];
   return `${[id.replaceAll(':', ' '), ...world, ...aliases, ...args, ...flags].join('\n')}\n`;
 }
 

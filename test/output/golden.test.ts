@@ -7,7 +7,7 @@ import {
   renderProfile,
   renderSettings,
 } from '../../src/accounts/commands/profile-text.ts';
-import type { Envelope, Template } from '../../src/api/schemas.ts';
+import type { Envelope, Template } from '../../src/api/resource-types.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
 import { renderVerified } from '../../src/documents/commands/download-lines.ts';

@@ -16,7 +16,7 @@ function program({ signature = '', more = '' } = {}): Buffer {
 }
 
 describe('a Windows program', () => {
-  it('loses its signature and nothing else', () => {
+  it('loses only its signature', () => {
     expect(unsigned(program({ signature: 'certificates' }))).toEqual(program());
     expect(unsigned(program())).toEqual(program());
   });

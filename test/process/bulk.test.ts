@@ -88,7 +88,7 @@ it('asks on the terminal also for a list from a pipe', async () => {
   expect((await holdingsOf(relay.sandbox)).mails.size).toBe(2);
 });
 
-it('shows the status of a run on one screen: what needs you, and who waits longest', async () => {
+it('shows the status of a run on one screen: what needs attention, and who has waited longest', async () => {
   const pairs = Array.from({ length: 30 }, (_, n) => `s${n}@example.com,boss@example.com\n`);
   await writeFile(home.path('rows.csv'), `signer1_email,signer2_email\n${pairs.join('')}`);
   expect((await home.run([...send, '--first', '25'])).code).toBe(0);

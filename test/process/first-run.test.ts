@@ -70,7 +70,7 @@ describe('choosing a profile', () => {
     expect(screen.text()).not.toContain('sk_canary');
   });
 
-  it('is a usage error in a pipe, with the names', async () => {
+  it('fails without a terminal, and lists the profiles', async () => {
     const found = await home.run`profiles use --json`;
     expect(found.code).toBe(2);
     expect(reportedError(found)).toMatchObject({

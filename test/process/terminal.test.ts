@@ -77,7 +77,7 @@ describe('a slow service', () => {
     await screen.ended;
   });
 
-  it('is counted in seconds from the third one', { tags: ['full'] }, async () => {
+  it('shows the elapsed seconds after three seconds', { tags: ['full'] }, async () => {
     const service = await slowService();
     const screen = service.open('envelopes get env_1');
     // A slow machine can skip a second.

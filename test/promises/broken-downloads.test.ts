@@ -174,7 +174,7 @@ describe('a part file of an earlier command', () => {
   });
 });
 
-describe('a download of other bytes', () => {
+describe('a download with wrong bytes', () => {
   type Reply = (response: ServerResponse) => unknown;
   const sent = (bytes: Buffer, headers: Record<string, string>): Reply => {
     return (response) =>
@@ -230,7 +230,7 @@ describe('the proof of a download', () => {
   const OTHER_ETAG = `"${'ab'.repeat(16)}"`;
 
   it.each(['aws:kms', 'aws:kms:dsse'])(
-    'is the size if the bucket names the encryption %s',
+    'falls back to the size if the bucket reports the encryption %s',
     async (encryption) => {
       bucket.put('a.pdf', pdf, OTHER_ETAG, { 'x-amz-server-side-encryption': encryption });
       const dir = newFolder();
@@ -431,6 +431,11 @@ describe('a document that does not exist yet', () => {
     const words = 'envelopes download env_1 --what signed --dir late --wait 60s';
     const { code, stderr } = await home.run(words.split(' '), { env });
     await api.close();
-    expect([code, stderr, reads, requests]).toEqual([0, expect.stringContaining('Waiting'), 2, 2]);
+    expect([code, stderr, reads, requests]).toEqual([
+      0,
+      expect.stringContaining('is not ready yet. Waiting up to 60 seconds.'),
+      2,
+      2,
+    ]);
   });
 });

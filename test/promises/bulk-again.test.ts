@@ -248,15 +248,29 @@ describe('an unfinished run whose list is run again', () => {
     expect(await relay.emails()).toEqual(once('busy', 2));
   });
 
-  it('refuses the list if a line of its journal is damaged', async () => {
+  it('names a damaged journal, leaves it unchanged, and refuses the list', async () => {
     await people('torn', 3);
     await send('--first', '2');
     const [{ id } = {}] = await runsHere();
     const path = home.path('state', 'runs', String(id), 'journal.jsonl');
     const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace('"type":"done"', '"type":"dome"'));
-    const refused = await send();
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is damaged')]);
+    const [header = ''] = text.split('\n');
+    const damages = [text.replace('"type":"done"', '"type":"dome"'), '', '\0'.repeat(700), `${header}\n`];
+    for (const damaged of damages) {
+      await writeFile(path, damaged);
+      const results = [
+        await home.run`bulk status`,
+        await home.run`bulk status ${String(id)}`,
+        await home.run`bulk resume ${String(id)} --yes`,
+        await send(),
+      ];
+      for (const { code, stderr } of results) {
+        expect([code, stderr]).toEqual([2, expect.stringMatching(/journal \S+ is damaged/)]);
+        expect(stderr).toContain(path);
+      }
+      expect((await home.run`bulk list`).stderr).toContain('is damaged');
+      expect(await readFile(path, 'utf8')).toBe(damaged);
+    }
     await writeFile(path, text);
     expect(await relay.emails()).toEqual(once('torn', 2));
   });

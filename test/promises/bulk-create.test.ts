@@ -313,7 +313,7 @@ describe('before a list is sent', () => {
     expect(value).toMatchObject({ people: 3, signers: 4, emails: { now: 2, later: 2 } });
   });
 
-  it('it is shown who has signed or has it open, who moved, and unusual domains, without further requests', async () => {
+  it('it shows who has signed or has it open, who moved, and unusual domains, without further requests', async () => {
     const people = ['ann', 'bo', 'cy', 'dee'].map((name): [string, string] => [
       `${name}@tenants.example`,
       name,

@@ -68,7 +68,7 @@ describe('envelopes create', () => {
     );
   });
 
-  it('means one after the other if the signers have orders and no signing order is given', async () => {
+  it('uses sequential signing if the signers have orders and no signing order is given', async () => {
     const roles = ['Ada <ada@example.com>;role=Tenant;order=2', 'Bo <bo@example.com>;role=Landlord;order=1'];
     expect(await home.object([...LEASE, ...signers(...roles)])).toMatchObject({ signingOrder: 'SEQUENTIAL' });
     const parallel = [...LEASE, ...signers(...roles), '--signing-order', 'parallel'];
@@ -186,12 +186,15 @@ describe('a check before anything is created', () => {
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('Landlord')]);
   });
 
-  it('refuses it in a row of bulk create, too', async () => {
+  it('refuses the same in a row of bulk create', async () => {
     const rows = 'signer1_email,signer1_role,signer2_email,signer2_role\na@b.c,Tenant,,\n';
     await writeFile(home.path('leases.csv'), rows);
     const args = ['bulk', 'create', 'leases.csv', '--template', 'tmpl_lease'];
     const refused = await home.run([...args, '--yes']);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('nobody signs as Landlord')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('no signer has the role Landlord'),
+    ]);
     const allowed = await home.run([...args, '--allow-missing-roles', '--dry-run']);
     expect(allowed.code).toBe(0);
   });
@@ -205,7 +208,7 @@ describe('a check before anything is created', () => {
     for (const fact of facts) expect(run.stderr).toContain(fact);
   });
 
-  it('refuses an unknown role and an unknown template, with what was probably meant', async () => {
+  it('refuses an unknown role and an unknown template, with suggestions', async () => {
     const tennant = signers('Ada <ada@example.com>;role=Tennant');
     expect(await refusal([...LEASE, ...tennant, '--dry-run'])).toContain('did you mean Tenant?');
     const unknown = await home.run(['envelopes', 'create', '--template', 'tmpl_leas', ...tennant, '--json']);
@@ -225,7 +228,7 @@ describe('a check before anything is created', () => {
     expect(await refusal([...create, '--metadata', 'esignRequestId=deal-1'])).toContain('reserved');
   });
 
-  it("accepts an empty message, but no subject that an email can't have", async () => {
+  it("accepts an empty message, and refuses a subject that an email can't have", async () => {
     const shown = await home.object([...NDA, '--signer', ADA, '--message', '', '--dry-run']);
     expect(isRecord(shown.body) && shown.body.message).toBe('');
     const subject = (text: string) => refusal([...NDA, '--signer', ADA, '--subject', text, '--dry-run']);
@@ -257,6 +260,20 @@ describe('create --send on a terminal', () => {
     expect([(await screen.ended).code, await count()]).toEqual([2, before]);
     expect((await open('--yes', ...same).ended).code).toBe(0);
     expect(await count()).toBe(before + 1);
+  });
+
+  it('asks also if the same was sent with a request ID, but not about its draft or for the same ID', async () => {
+    const same = ['--subject', 'With an ID', ...signers('Xan <xan@example.com>')];
+    const withId = ['--request-id', 'with-an-id', ...same];
+    expect((await home.run(['envelopes', 'create', '--template', 'tmpl_nda', ...withId])).code).toBe(0);
+    const screen = open(...withId);
+    expect((await screen.ended).code).toBe(0);
+    const before = await count();
+    expect((await open(...withId).ended).code).toBe(0);
+    const other = open(...same);
+    await other.shows('Create it and email 1 person anyway');
+    other.type('\r');
+    expect([(await other.ended).code, await count()]).toEqual([2, before]);
   });
 
   it('does not ask after the envelope was canceled, or an hour later', async () => {

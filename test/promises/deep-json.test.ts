@@ -43,7 +43,7 @@ afterAll(async () => {
 const run = (words: string) => home.run(words.split(' '), { env: service.env });
 
 describe('an envelope whose metadata is nested very deeply', () => {
-  it('is refused when it is read alone', async () => {
+  it('is refused by a read of this envelope', async () => {
     const { code, stderr } = await run('envelopes get env_deep --json');
     expect([code, jsonLines(stderr)]).toMatchObject([8, [{ error: { code: 'BAD_RESPONSE', exitCode: 8 } }]]);
     expect((await run('envelopes get env_1')).code).toBe(0);

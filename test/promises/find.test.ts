@@ -81,12 +81,13 @@ describe('find', () => {
     expect((await find('1379')).stdout).toMatch(new RegExp(`^${ids[2]}\tSENT\t`));
   });
 
-  it('finds nothing: exits with 0, an empty list, and a suggestion', async () => {
+  it('exits with 0, an empty list, and a suggestion if nothing matches', async () => {
     const { code, stdout, stderr } = await find('nobody', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, []]);
     expect(stderr).toContain('nobody');
     expect(linesOf(stderr)).toHaveLength(1);
     expect((await find(' ')).code).toBe(2);
+    expect((await find('canceled')).stderr).toContain('`esign envelopes list --status CANCELLED`');
   });
 
   it('shows first on a terminal where one signer has all words, and a single envelope as get does', async () => {

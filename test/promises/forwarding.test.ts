@@ -100,7 +100,7 @@ describe('forwarding', () => {
     expect(bodies().indexOf(body(3, 'env_b'))).toBeLessThan(bodies().lastIndexOf(first));
   });
 
-  it('continues after a restart, once and in order, and names what is left', async () => {
+  it('continues after a restart, once and in order, and reports what is left', async () => {
     await down();
     const first = listen(...to);
     const { url } = await first.object();

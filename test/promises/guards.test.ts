@@ -337,7 +337,7 @@ describe('a dry run', () => {
     [['--only-to', 'ada@example.com'], 'RECIPIENT_NOT_ALLOWED', emailing],
     [['--max-emails', '1'], 'TOO_MANY_EMAILS', emailing],
     [['--confirm-name'], 'CONFIRMATION_REQUIRED', emailing],
-  ])('with %j succeeds, and names the refusal: %s', async (guards, code, all) => {
+  ])('with %j succeeds, and names the guard that would refuse: %s', async (guards, code, all) => {
     await guard(...guards);
     const log = await home.json`log`;
     for (const words of all) {
@@ -382,7 +382,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   };
   beforeAll(() => guard('--max-emails', '5'));
 
-  it('applies to every profile, and without one, whatever the environment contains', async () => {
+  it('applies with any profile, without a profile, and with any environment variables', async () => {
     const readOnly = withPolicy({ readOnly: true });
     expect(await codeUnder(readOnly)).toBe('READ_ONLY');
     expect(await codeUnder(readOnly, send, { ...service.env, ESIGN_CONFIG_DIR: home.path('none') })).toBe(

@@ -260,7 +260,7 @@ describe('a word from another tool', () => {
   );
 
   it.each(['envelopes seen', 'sen', 'see', 'show', 'look', 'open'])(
-    'that reads elsewhere never suggests a command that emails or deletes: %s',
+    'that only reads in that tool never suggests a command that emails or deletes: %s',
     async (line) => {
       const { stderr } = await home.run(line.split(' '));
       expect(stderr).not.toMatch(/esign envelopes (send|cancel|remind|replace|create)|esign profiles remove/);

@@ -59,7 +59,7 @@ describe('the log of writes', () => {
       expect(await readFile(`${folder}/${name}`, 'utf8')).not.toMatch(/canary/i);
   });
 
-  it('has a single entry for a run, which each of its envelopes finds', async () => {
+  it('has a single entry for a run, which is found by each of its envelopes', async () => {
     await writeFile(home.path('rows.csv'), 'template_id,email\ntmpl_nda,a@b.cd\ntmpl_nda,c@d.ef\n');
     const { stdout } = await home.run`bulk create rows.csv --send --yes --json`;
     const ids = jsonLines(stdout).map((line) => (isRecord(line) ? String(line.envelopeId) : ''));

@@ -91,7 +91,7 @@ describe('a client that can ask its user', () => {
     await assistant.end();
   });
 
-  it('asks about nothing that would not be done', async () => {
+  it('asks only about changes that would be made', async () => {
     const assistant = await connect();
     assistant.answerOfUser = YES;
     const { id } = await assistant.data('create', create);

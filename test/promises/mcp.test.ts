@@ -74,7 +74,7 @@ describe('the question "has Maria signed?"', () => {
     ]);
   });
 
-  it.each(['list', 'find'])('reaches every item of a long list with the cursor: %s', async (name) => {
+  it.each(['list', 'find'])('can be answered from any page of a long list: %s', async (name) => {
     const args = name === 'find' ? { text: 'nda' } : {};
     const service = await longService();
     const assistant = await Assistant.start(home, [], { env: service.env });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listed } from '../../src/kernel/duration.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
 import { ModelService } from '../support/model-service.ts';
@@ -96,6 +97,28 @@ describe('late on a terminal', () => {
     expect(lines.at(-1)).toBe('Remind them:  esign late --status open -q | esign envelopes remind -');
     // Each line is an envelope and its late signer.
     for (const line of late) expect(line).toMatch(/^env_(\d+) (?:s|boss)_\1$/);
+  });
+});
+
+describe('a dry run on a terminal', () => {
+  it('shows all people of an envelope without cutting their names, and the totals', async () => {
+    const names = ['Maximiliana-Antoinette Hohenzollern-Sigmaringen', 'Kateřina Yılmaz', 'Hanna Richter'];
+    const signers = names.map((name, n) => ({ id: `long_${n}`, name, email: `long${n}@acme.example` }));
+    const subject = 'Residential lease for the apartment on the fourth floor';
+    const id = service.make({ subject, signers: signers.map((one) => ({ ...one, status: 'SENT' })) }).id;
+    const lines = await screenOf([
+      'envelopes',
+      'cancel',
+      '--dry-run',
+      id,
+      service.make({ status: 'DRAFT' }).id,
+    ]);
+    const people = lines.slice(1, -2).map((line) => line.slice(0, lines[0]?.indexOf('SUBJECT')).trim());
+    expect(people.join(' ')).toContain(listed(names));
+    expect(lines.join('\n')).toContain(id);
+    expect(lines.join('\n')).toMatch(
+      /^Would cancel 2 envelopes for \d people\. Nothing was sent or changed\.$/m,
+    );
   });
 });
 

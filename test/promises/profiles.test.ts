@@ -83,24 +83,25 @@ describe('profiles add', () => {
     expect(reportedError(await home.run(`${words} --base-url ${origin}`.split(' '))).next).toEqual([
       `esign ${words} --base-url ${sandbox.baseUrl}`,
     ]);
+    // Not `profiles show`, which would show another profile.
+    const elsewhere = await startServer((_, response) => json(response, 404, {}));
+    const url = `${elsewhere.origin}/api/v1`;
+    expect(reportedError(await home.run(`${words} --base-url ${url}`.split(' ')))).toMatchObject({
+      hint: 'Check the base URL. Nothing was stored.',
+      next: [],
+    });
+    await elsewhere.close();
     expect(await home.json`profiles list`).toEqual([]);
     const env = { ESIGN_BASE_URL: origin, ESIGN_API_KEY: sandbox.apiKey };
     expect((await home.run(argv`envelopes list`, { env })).code).toBe(8);
   });
 
   it('explains how to store the profile while the service is unreachable', async () => {
-    const args = [
-      'profiles',
-      'add',
-      'later',
-      '--base-url',
-      'http://127.0.0.1:9/api/v1',
-      '--api-key-file',
-      '-',
-    ];
-    const run = await home.run(argv`${args} --json`, { input: canary });
-    expect(run.code).toBe(8);
-    expect(reportedError(run).hint).toMatch(/Nothing was stored.*--no-verify/);
+    await writeFile(home.path('key'), canary);
+    const words = `profiles add later --base-url http://127.0.0.1:9/api/v1 --api-key-file ${home.path('key')} --json`;
+    const run = await home.run(words.split(' '));
+    expect([run.code, reportedError(run).next]).toEqual([8, [`esign ${words} --no-verify`]]);
+    expect(reportedError(run).hint).toContain('Nothing was stored.');
   });
 
   it('reads the key from a file, the environment, or a command at each use', async () => {
@@ -278,7 +279,7 @@ describe('a profile', () => {
     },
   );
 
-  it('that is not configured is reported by show, with what to do', async () => {
+  it('that is not configured is reported by show, with the next command', async () => {
     const run = await home.run`profiles show`;
     expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('esign sandbox start') as unknown]);
   });

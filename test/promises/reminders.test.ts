@@ -90,7 +90,7 @@ describe('a reminder', () => {
     expect(await reminded(one)).toEqual([0, 1]);
   });
 
-  it('to some of several signers is neither done nor undone, and names who got one', async () => {
+  it('that reaches only some of the signers names who was reminded, and reports no single outcome', async () => {
     const [ada, bo] = ['ada', 'bo'].map((name) => ({
       id: `s_${name}`,
       email: `${name}@b.c`,

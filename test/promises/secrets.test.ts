@@ -122,7 +122,7 @@ describe('the secrets of a working account', () => {
   const account = new Home();
   afterAll(() => account.close());
 
-  it('are in no output, not even with --debug, and a key is shown as its first characters', async () => {
+  it('are never printed, not even with --debug; only the first characters of a key are shown', async () => {
     const { apiKey, ready } = await account.sandbox();
     await writeFile(account.path('hook.secret'), SECRET);
     const hook = '--webhook-url http://127.0.0.1:9/h --webhook-secret-file hook.secret';

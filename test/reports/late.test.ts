@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { Envelope, Signer } from '../../src/api/resource-types.ts';
 import { findLate } from '../../src/reports/late-turns.ts';
 
 const NOW = Date.UTC(2026, 5, 1);

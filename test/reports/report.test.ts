@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { Envelope, Signer } from '../../src/api/resource-types.ts';
 import type { GroupBy } from '../../src/reports/groups.ts';
 import { computeReport } from '../../src/reports/summarize.ts';
 

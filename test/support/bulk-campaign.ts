@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequest } from '../../src/api/http.ts';
-import { groupKnownRows, knownEntries } from '../../src/bulk/known-rows.ts';
+import { groupKnownRows, journalEntriesOfKnownRows } from '../../src/bulk/known-rows.ts';
 import { processRun, type RunEnding } from '../../src/bulk/run.ts';
 import type { RunOptions } from '../../src/bulk/run-session.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { findRequests } from '../../src/once/look.ts';
-import type { Look } from '../../src/once/process-requests.ts';
+import type { KnownEnvelopes } from '../../src/once/process-requests.ts';
 import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import { holdRun } from '../../src/runs/end-run.ts';
-import type { Mode } from '../../src/runs/entries.ts';
+import type { RunMode } from '../../src/runs/entries.ts';
 import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/runs/runs.ts';
@@ -56,7 +56,7 @@ class Course {
   readonly #folders: string[];
   readonly #time = fakeClock();
   readonly #service: FaultyService;
-  readonly #mode: Mode = 'two-step';
+  readonly #mode: RunMode = 'two-step';
   readonly #rows: RunRow[];
   /** How many rows each process sends (`--first`); 0 if it sends all. */
   readonly #first: number;
@@ -193,7 +193,7 @@ class Course {
     const { baseUrl } = this.#service;
     const head = headOf({ at, total: this.#rows.length, mode: this.#mode, baseUrl });
     this.#runId = draft.id;
-    const entries = [...knownEntries(known)];
+    const entries = [...journalEntriesOfKnownRows(known)];
     const next = this.#first > 0 ? open[this.#first] : undefined;
     if (next !== undefined) entries.push({ type: 'upTo', row: next.row - 1, at: head.at });
     const run = await draft.start(head, entries);
@@ -207,7 +207,7 @@ class Course {
   }
 
   /** One process: it works until it is done, or until it is killed at one of its requests or entries. */
-  async #work(run: OpenRun, index: number, isFaulty: boolean, look?: Look): Promise<RunEnding> {
+  async #work(run: OpenRun, index: number, isFaulty: boolean, look?: KnownEnvelopes): Promise<RunEnding> {
     const killer = new AbortController();
     let steps = isFaulty ? Math.floor(this.#random() * this.#rows.length * 6) : Number.POSITIVE_INFINITY;
     const killed = () => killer.signal.aborted;

@@ -1,5 +1,5 @@
 import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
-import type { Mode } from '../../src/runs/entries.ts';
+import type { RunMode } from '../../src/runs/entries.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 
 export interface RowOptions {
@@ -23,6 +23,6 @@ export function rowOf(row: number, { requestIds = false }: RowOptions = {}): Run
 }
 
 /** What the journal of a run begins with. */
-export function headOf(facts: { at: number; total: number; mode: Mode; baseUrl: string }) {
+export function headOf(facts: { at: number; total: number; mode: RunMode; baseUrl: string }) {
   return { ...facts, file: 'rows.csv', profile: null, source: { format: 'csv' as const, encoding: 'utf-8' } };
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';

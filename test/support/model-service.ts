@@ -1,4 +1,4 @@
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { json, startServer, type TestServer } from './server.ts';
 
 /** Options for what the API document leaves open. */

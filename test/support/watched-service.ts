@@ -1,5 +1,5 @@
 import type { Client } from '../../src/api/client.ts';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from './client.ts';
 import { type FakeClock, fakeClock } from './clock.ts';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../src/api/resource-types.ts';
 import { replacedBy } from '../../src/catalog/markers.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';

@@ -121,7 +121,7 @@ describe('content that a program would misread', () => {
     expect((await read({ sheets: { A: merged('D1:E2') } })).problems).toEqual([]);
   });
 
-  it('is refused in a formula without a value', async () => {
+  it('is refused: a formula without a stored value', async () => {
     const { problems } = await read({
       sheets: data(
         '<row><c t="str"><v>email</v></c></row><row><c><f>A1</f></c></row><row><c t="str"><v>a@b.c</v></c><c><f>A1</f></c></row>',

@@ -1,6 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import { isRead } from '../../api/http.ts';
-import { callMethod, callPages, callPath, callTarget, type RawCall, sendCall } from '../../api/raw.ts';
+import {
+  callPages,
+  parseCallPath,
+  parseHttpMethod,
+  pathWithQuery,
+  type RawCall,
+  sendCall,
+} from '../../api/raw.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { noteRefusal } from '../../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../../cli/flags.ts';
@@ -56,8 +63,8 @@ export default class Api extends EsignCommand {
     const { terminal } = context;
     const { baseUrl } = requireConnection(await context.session.settings());
     const rawCall: RawCall = {
-      method: callMethod(verb),
-      path: callPath(path, baseUrl),
+      method: parseHttpMethod(verb),
+      path: parseCallPath(path, baseUrl),
       query: readPairList(flags.query, 'query'),
       signal: context.interrupt.signal,
     };
@@ -66,7 +73,7 @@ export default class Api extends EsignCommand {
     const { method, bodyText } = rawCall;
     if (flags['dry-run']) {
       const body = bodyText === undefined ? null : parseJson(bodyText);
-      const target = callTarget(rawCall);
+      const target = pathWithQuery(rawCall);
       const call = { dryRun: true, method, url: `${baseUrl}${target}`, body };
       await writeJson(call, terminal.hidingSecrets());
       const request = { method, path: target, bodyText };
@@ -79,7 +86,7 @@ export default class Api extends EsignCommand {
     const work = () => sendCall(send, rawCall);
     const write = {
       unknown: () =>
-        `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
+        `Interrupted before the service responded. The outcome of ${method} ${pathWithQuery(rawCall)} is unknown.`,
       hint: () => 'The request was sent once. Check the current state before you send it again.',
     };
     const response = isRead(method) ? await work() : await withOutcomeCheck(write, context, work);

@@ -5,12 +5,12 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { checkNewName } from '../../settings/edit.ts';
 import type { Profiles } from '../../settings/profile.ts';
 
-interface Account {
+interface NewAccount {
   name: string;
   baseUrl: string;
 }
 
-type GivenAccount = { [K in keyof Account]: string | undefined } & { insecureHttp: boolean | undefined };
+type GivenAccount = { [K in keyof NewAccount]: string | undefined } & { insecureHttp: boolean | undefined };
 
 const EXAMPLE_URL = 'https://api.example.com/api/v1';
 
@@ -22,7 +22,7 @@ export async function askForAccount(
   { name, baseUrl, insecureHttp }: GivenAccount,
   store: Profiles,
   { canAsk }: Pick<CommandTerminal, 'canAsk'>,
-): Promise<Account> {
+): Promise<NewAccount> {
   const isKnown = name !== undefined && baseUrl !== undefined;
   if (!isKnown && !canAsk) {
     const missing = name === undefined ? 'argument NAME: a name for the profile' : 'flag --base-url';

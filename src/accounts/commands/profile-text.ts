@@ -9,7 +9,7 @@ import { safeLine } from '../../output/text.ts';
 import { combineGuards, type Guards, guardsInWords, policyInWords } from '../../settings/guards/guards.ts';
 import { publicKeyCommand } from '../../settings/key-command.ts';
 import type { Profile } from '../../settings/profile.ts';
-import { pinOf, type Settings } from '../../settings/resolve.ts';
+import { pinnedFingerprintOf, type Settings } from '../../settings/resolve.ts';
 
 export interface NamedProfile {
   name: string;
@@ -161,7 +161,7 @@ const fromProfile = <T>(value: T) => ({ value, source: 'profile' }) as const;
 /** Returns the settings that a command would use, each with its source. */
 export function publicSettings(settings: Settings, guards: Guards, file: string) {
   const { profileName, profile, baseUrl, apiKey, timeoutMs, storageSource } = settings;
-  const pin = pinOf(settings);
+  const pin = pinnedFingerprintOf(settings);
   const storage = publicStorage(settings.storage);
   const key = apiKey && {
     value: shownKey(apiKey),

@@ -1,3 +1,4 @@
+import { rebuildCommand } from '../../cli/rerun.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { BadResponseError, NetworkError, NoApiError, ServiceError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
@@ -41,14 +42,23 @@ async function checkKey(name: string, profile: Profile, isNew: boolean, context:
     const again = isNew
       ? command('profiles', 'add', name, '--base-url', profile.baseUrl)
       : command('profiles', 'edit', name, '--api-key-file', '-');
-    throw withNothingStored(error, again, profile.baseUrl);
+    const unchecked = rebuildCommand(context.session.words, { add: ['--no-verify'] });
+    throw withNothingStored(error, { again, unchecked }, profile.baseUrl);
   }
 }
 
+/** The commands that try again: with a prompt for another key, and without the check. */
+interface NextTry {
+  again: string;
+  unchecked: string;
+}
+
 /** Adds to the error of the check that nothing was stored. The profile is not stored yet, so `profiles show` would show another one. */
-function withNothingStored(error: unknown, again: string, baseUrl: string): unknown {
-  if (error instanceof NoApiError)
-    return new NoApiError(baseUrl, error.likely, `${error.hint ?? ''} Nothing was stored.`.trim());
+function withNothingStored(error: unknown, { again, unchecked }: NextTry, baseUrl: string): unknown {
+  if (error instanceof NoApiError) {
+    const fix = error.likely === undefined ? 'Check the base URL.' : `Did you mean ${error.likely}?`;
+    return new NoApiError(baseUrl, error.likely, `${fix} Nothing was stored.`);
+  }
   if (error instanceof ServiceError && error.code === 'UNAUTHORIZED')
     return new ServiceError(error.code, error.message, {
       cause: error,
@@ -70,6 +80,6 @@ function withNothingStored(error: unknown, again: string, baseUrl: string): unkn
   return new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
     cause: error,
     maybeReceived,
-    hint: `${own} Nothing was stored. To store the settings without checking them, add --no-verify.`,
+    hint: `${own} Nothing was stored. To store the settings without checking them, run \`${unchecked}\`.`,
   });
 }

@@ -3,7 +3,7 @@ import { optionalArg } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
-import { noProfile } from '../../settings/resolve.ts';
+import { noProfileError } from '../../settings/resolve.ts';
 import { storePath } from '../../settings/store.ts';
 import { publicSettings, renderSettings } from './profile-text.ts';
 
@@ -27,7 +27,7 @@ export default class ProfilesShow extends EsignCommand {
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });
     const { session } = context;
     const { baseUrl, apiKey } = await session.settings();
-    if (baseUrl === undefined && apiKey === undefined) throw noProfile();
+    if (baseUrl === undefined && apiKey === undefined) throw noProfileError();
     const { guardsOf } = await import('../../cli/session/command-gate.ts');
     const guards = await guardsOf(await session.settings(), session);
     const settings = publicSettings(await session.settings(), guards, storePath(configDir()));

@@ -2,10 +2,10 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import * as z from 'zod';
 import { isList } from '../../kernel/json.ts';
 
-export type Values = Record<string, unknown>;
+export type ToolArguments = Record<string, unknown>;
 
 /** Parses the arguments of a command line with its flags. */
-export type ParseFlags = <F extends Values>(flags: FlagInput<F>, argv: string[]) => Promise<F>;
+export type ParseFlags = <F extends ToolArguments>(flags: FlagInput<F>, argv: string[]) => Promise<F>;
 
 /** Without a maximum, the schema would show the largest safe integer. */
 const MAX_NUMBER = 10_000;
@@ -39,7 +39,7 @@ function kindOf(flag: FlagDefinition): z.ZodType {
 }
 
 /** Returns the arguments of a call as flags, which the command's own parser reads. */
-export function argvOf(flags: FlagInput, names: readonly string[], given: Values): string[] {
+export function argvOf(flags: FlagInput, names: readonly string[], given: ToolArguments): string[] {
   return names.flatMap((name) => {
     const value = given[camelCase(name)];
     if (value === undefined || value === false) return [];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Envelope, Template } from '../../api/schemas.ts';
+import type { Envelope, Template } from '../../api/resource-types.ts';
 import { jsonText } from '../../output/json.ts';
 
 /** About 12,000 tokens. Several clients truncate results at 25,000. */

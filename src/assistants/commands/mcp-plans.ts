@@ -1,16 +1,16 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { whatIsDone } from '../../envelopes/commands/actions/action-words.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
-import { withWarning } from '../../envelopes/commands/create/created-text.ts';
+import { envelopeWithWarning } from '../../envelopes/commands/create/created-text.ts';
 import { executeCreate } from '../../envelopes/commands/create/execute-create.ts';
 import { storedSecretOf } from '../../envelopes/commands/create/webhook-secret.ts';
-import { whatIsReplaced, writesOf } from '../../envelopes/commands/replace/confirm-replace.ts';
+import { plannedWritesOf, whatIsReplaced } from '../../envelopes/commands/replace/confirm-replace.ts';
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
-import { notesOn } from '../../envelopes/commands/replace/replaced-text.ts';
+import { replacementNotes } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
@@ -79,7 +79,7 @@ export async function planCreate(
       people: wanted.signers,
     },
     writes: [plannedCreate(wanted)],
-    act: async () => withWarning(await executeCreate(body, options, context)),
+    act: async () => envelopeWithWarning(await executeCreate(body, options, context)),
   };
 }
 
@@ -138,7 +138,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
   const plan = await checkedPlan(id, flags, context);
   const { old, made, wanted, signers, steps } = plan;
   const isKept = (await storedSecretOf(id, context)) !== undefined;
-  const notes = made === undefined ? notesOn(old, signers, { wanted, isKept }) : [];
+  const notes = made === undefined ? replacementNotes(old, signers, { wanted, isKept }) : [];
   const { webhookSecret: _, ...body } = wanted;
   return {
     would: {
@@ -154,7 +154,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
       message: wanted.message,
       people: wanted.signers,
     },
-    writes: writesOf(plan),
+    writes: plannedWritesOf(plan),
     act: () => replaceEnvelope(id, flags, context),
   };
 }

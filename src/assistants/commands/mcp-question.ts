@@ -23,10 +23,10 @@ export interface QuestionFacts {
   subject: string | null | undefined;
   /** The text in the email to the signers, if the call contains one. */
   message?: string | null | undefined;
-  people: readonly Person[];
+  people: readonly AskedPerson[];
 }
 
-interface Person {
+interface AskedPerson {
   name?: string | null | undefined;
   email?: string | null | undefined;
   role?: string | null | undefined;
@@ -65,7 +65,7 @@ export async function questionText(
 }
 
 /** Begins with the address, which decides who is emailed. An assistant chooses the name, which may look like another address. */
-function personText({ name, email, role }: Person): string {
+function personText({ name, email, role }: AskedPerson): string {
   const more = [name === email ? undefined : name, role].filter(Boolean);
   return [email || '(no address)', ...more].join(', ');
 }

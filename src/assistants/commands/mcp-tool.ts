@@ -10,19 +10,19 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FlagInput } from '@oclif/core/interfaces';
 import * as z from 'zod';
-import { translate } from '../../cli/boot/oclif-errors.ts';
+import { translateOclifError } from '../../cli/boot/oclif-errors.ts';
 import { reportOf } from '../../cli/error-report.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { addKnownSecrets } from '../../cli/session/known-secrets.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
-import { argvOf, type ParseFlags, schemaOf, type Values } from './mcp-input.ts';
+import { argvOf, type ParseFlags, schemaOf, type ToolArguments } from './mcp-input.ts';
 import { UserQuestion } from './mcp-question.ts';
 
 export type Tool = (server: McpServer, context: Context, parse: ParseFlags) => void;
 
-export interface ToolFacts<F extends Values, More extends z.ZodRawShape> {
+export interface ToolDefinition<F extends ToolArguments, More extends z.ZodRawShape> {
   name: string;
   description: string;
   /** The flags of the command that does the same. */
@@ -37,12 +37,12 @@ export interface ToolFacts<F extends Values, More extends z.ZodRawShape> {
   /** Default: it changes nothing. */
   hints?: ToolAnnotations;
   /** Returns the result, or what the client should ask its user first. */
-  run: (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => Promise<Values | UserQuestion>;
+  run: (flags: F, more: z.infer<z.ZodObject<More>>, call: ToolCall) => Promise<ToolArguments | UserQuestion>;
 }
 
-export interface Call {
+export interface ToolCall {
   /** The arguments as the client sent them. */
-  given: Values;
+  given: ToolArguments;
   /** Aborts when the client cancels the call. */
   canceled: AbortSignal;
   /** Whether the client can show its user a form (elicitation). */
@@ -58,7 +58,9 @@ export interface UserAnswer {
 }
 
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
-export function tool<F extends Values, More extends z.ZodRawShape>(facts: ToolFacts<F, More>): Tool {
+export function tool<F extends ToolArguments, More extends z.ZodRawShape>(
+  facts: ToolDefinition<F, More>,
+): Tool {
   const { name, description, flags, uses, required = [], hints = READ_ONLY_HINTS, run } = facts;
   const more = z.object(facts.more);
   const derived = schemaOf(flags, uses, required);
@@ -76,7 +78,7 @@ export function tool<F extends Values, More extends z.ZodRawShape>(facts: ToolFa
         return result instanceof UserQuestion ? elicitationOf(result) : resultOf(result, redactor);
       } catch (error) {
         const isWrite = !hints.readOnlyHint && given.dryRun !== true;
-        return failure(translate(error, undefined, { name: '', words: [] }), redactor, isWrite);
+        return failure(translateOclifError(error, undefined, { name: '', words: [] }), redactor, isWrite);
       }
     });
   };
@@ -109,7 +111,7 @@ const capabilitiesSchema = z.object({
 function userOf(
   { envelope, inputResponses, requestState }: ServerContext['mcpReq'],
   { server }: McpServer,
-): Pick<Call, 'canAskUser' | 'answer'> {
+): Pick<ToolCall, 'canAskUser' | 'answer'> {
   // oxlint-disable-next-line typescript/no-deprecated -- the only place of what a client declared when it connected
   const declaredOnce = server.getClientCapabilities();
   const declared = (isRecord(envelope) && envelope[CLIENT_CAPABILITIES_META_KEY]) || declaredOnce;

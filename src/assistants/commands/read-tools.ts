@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { LIST_LIMIT } from '../../cli/input/list-limit.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
-import { fetchInto } from '../../documents/commands/run-download.ts';
+import { downloadIntoFolder } from '../../documents/commands/run-download.ts';
 import { readKnownSigners } from '../../documents/commands/seal-signers.ts';
 import DocumentsVerify from '../../documents/commands/verify.ts';
 import { targetsOfId } from '../../documents/download/targets.ts';
@@ -19,8 +19,8 @@ import Late from '../../reports/commands/late.ts';
 import { readLateSigners } from '../../reports/commands/late-signers.ts';
 import { readReport } from '../../reports/commands/read-report.ts';
 import Report from '../../reports/commands/report.ts';
-import { type Selected, searchEnvelopes, select } from '../../selection/select-envelopes.ts';
-import { filtersOf, searchText } from '../../selection/selection-flags.ts';
+import { readSelected, type SelectedEnvelopes, searchEnvelopes } from '../../selection/select-envelopes.ts';
+import { filtersFromFlags, requireSearchText } from '../../selection/selection-flags.ts';
 import { templatesListFlags } from '../../templates/commands/list.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search-templates.ts';
@@ -49,7 +49,7 @@ function searchTools(context: Context): Tool[] {
       more: { text: z.string().min(1), cursor },
       run: async ({ limit = LIST_LIMIT, ...filters }, { text, cursor: from = '0' }) => {
         const offset = Number(from);
-        const selection = filtersOf({ ...filters, search: searchText(text) });
+        const selection = filtersFromFlags({ ...filters, search: requireSearchText(text) });
         const found = await searchEnvelopes(selection, { limit: offset + limit }, context);
         return envelopePage(found, offset, limit);
       },
@@ -64,7 +64,7 @@ function searchTools(context: Context): Tool[] {
       run: async ({ limit = LIST_LIMIT, ...filters }, { cursor: from = '0' }) => {
         const offset = Number(from);
         const flags = { limit: offset + limit, all: false };
-        return envelopePage(await select(filtersOf(filters), context, flags), offset, limit);
+        return envelopePage(await readSelected(filtersFromFlags(filters), context, flags), offset, limit);
       },
     }),
     tool({
@@ -74,7 +74,7 @@ function searchTools(context: Context): Tool[] {
       uses: ['template', 'since', 'after'],
       more: {},
       run: async ({ after, ...filters }) => ({
-        data: (await readLateSigners(filtersOf(filters), after, context)).slice(0, MAX_LATE),
+        data: (await readLateSigners(filtersFromFlags(filters), after, context)).slice(0, MAX_LATE),
       }),
     }),
     tool({
@@ -85,7 +85,7 @@ function searchTools(context: Context): Tool[] {
       uses: ['template', 'since', 'month', 'by'],
       more: {},
       run: async (flags) => ({
-        data: (await readReport({ selection: filtersOf(flags), flags, by: flags.by }, context)).report,
+        data: (await readReport({ selection: filtersFromFlags(flags), flags, by: flags.by }, context)).report,
       }),
     }),
   ];
@@ -172,7 +172,7 @@ function documentTools(context: Context): Tool[] {
         const read = (one: string) => envelopes.get(one, signal);
         const data = [];
         const targets = targetsOfId(envelopeId, what ?? ['signed', 'certificate'], read);
-        for await (const { result, seal, sealedPart, problem } of fetchInto(targets, flags, context))
+        for await (const { result, seal, sealedPart, problem } of downloadIntoFolder(targets, flags, context))
           data.push({ ...result, seal, sealedPart: sealedPart?.path ?? null, problem });
         return { data };
       },
@@ -185,7 +185,11 @@ function withoutOtherHash(file: VerifiedFile): VerifiedFile {
   return file.seal === null && file.list !== 'ok' ? { ...file, sha256: null } : file;
 }
 
-function envelopePage({ envelopes, hasMore }: Selected, offset: number, limit: number): Promise<ResultPage> {
+function envelopePage(
+  { envelopes, hasMore }: SelectedEnvelopes,
+  offset: number,
+  limit: number,
+): Promise<ResultPage> {
   return pageOf(envelopes, envelopeListItem, { offset, limit, hasMore });
 }
 

@@ -18,10 +18,10 @@ import { UsageError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { newRequestId } from '../../once/create-body.ts';
-import type { Values } from './mcp-input.ts';
+import type { ToolArguments } from './mcp-input.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './mcp-plans.ts';
 import { questionText, UserQuestion } from './mcp-question.ts';
-import { type Call, type Tool, type ToolFacts, tool, type UserAnswer } from './mcp-tool.ts';
+import { type Tool, type ToolCall, type ToolDefinition, tool, type UserAnswer } from './mcp-tool.ts';
 
 const id = z.string().min(1).describe('envelope ID');
 const confirming = {
@@ -40,7 +40,7 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
   const makeConfirmations = () => new Confirmations<unknown>(() => performance.now());
   const means = { confirmations: makeConfirmations(), questions: makeConfirmations(), queue };
   const idFor = requestIdsByCall();
-  const write = <F extends Values, More extends z.ZodRawShape>(facts: WriteFacts<F, More>) =>
+  const write = <F extends ToolArguments, More extends z.ZodRawShape>(facts: WriteFacts<F, More>) =>
     writeTool(facts, means, context);
   return [
     write({
@@ -113,10 +113,10 @@ export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
 const CALLS_MAX = 10_000;
 
 /** Returns the same request ID for the same arguments, so that a call repeated after a lost result creates nothing twice. */
-function requestIdsByCall(): (given: Values) => string {
+function requestIdsByCall(): (given: ToolArguments) => string {
   const ids = new Map<string, string>();
   return (given) => {
-    const call = shortDigest(callKey('create', given));
+    const call = shortDigest(callFingerprint('create', given));
     const id = ids.get(call) ?? newRequestId();
     ids.set(call, id);
     dropOldest(ids, CALLS_MAX);
@@ -124,12 +124,12 @@ function requestIdsByCall(): (given: Values) => string {
   };
 }
 
-type WriteFacts<F extends Values, More extends z.ZodRawShape> = Omit<
-  ToolFacts<F, More>,
+type WriteFacts<F extends ToolArguments, More extends z.ZodRawShape> = Omit<
+  ToolDefinition<F, More>,
   'hints' | 'ofCall' | 'run'
 > & {
   destroys?: boolean;
-  plan: (flags: F, more: z.infer<z.ZodObject<More>>, given: Values) => Promise<PlannedCall>;
+  plan: (flags: F, more: z.infer<z.ZodObject<More>>, given: ToolArguments) => Promise<PlannedCall>;
 };
 
 /** What the write tools share. */
@@ -145,12 +145,12 @@ interface WriteMeans {
  * Creates a tool that runs what was shown, once: with the user's confirmation if the client can ask for it, otherwise with the
  * confirmation of a dry run.
  */
-function writeTool<F extends Values, More extends z.ZodRawShape>(
+function writeTool<F extends ToolArguments, More extends z.ZodRawShape>(
   { destroys = false, plan, ...facts }: WriteFacts<F, More>,
   { confirmations, questions, queue }: WriteMeans,
   context: Context,
 ): Tool {
-  const prepare = async (flags: F, more: z.infer<z.ZodObject<More>>, given: Values) => {
+  const prepare = async (flags: F, more: z.infer<z.ZodObject<More>>, given: ToolArguments) => {
     const planned = await plan(flags, more, given);
     const client = await context.session.client();
     await client.checkWrites(planned.writes);
@@ -160,10 +160,10 @@ function writeTool<F extends Values, More extends z.ZodRawShape>(
     };
     return { planned, act };
   };
-  const respond = async (flags: F, more: z.infer<z.ZodObject<More>>, call: Call) => {
+  const respond = async (flags: F, more: z.infer<z.ZodObject<More>>, call: ToolCall) => {
     const { canAskUser, answer } = call;
     const { dryRun, confirmation, ...rest } = call.given;
-    const key = callKey(facts.name, rest);
+    const key = callFingerprint(facts.name, rest);
     if (dryRun === true) {
       const { planned, act } = await prepare(flags, more, rest);
       const next = canAskUser ? { next: THEN_ASKED } : { confirmation: confirmations.issue(key, act) };
@@ -255,7 +255,7 @@ export class Confirmations<T> {
 }
 
 /** Returns a text that identifies the call, regardless of the order of its arguments. */
-export function callKey(name: string, input: Record<string, unknown>): string {
+export function callFingerprint(name: string, input: Record<string, unknown>): string {
   return JSON.stringify([name, sorted(input)]);
 }
 

@@ -13,18 +13,18 @@ import type { Context } from '../../cli/session/context.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { draftRun } from '../../runs/runs.ts';
 import { bulkFlags, fileFlags } from './bulk-flags.ts';
-import { confirmNewRun, showDryRun } from './run/confirm-work.ts';
+import { confirmNewRun, printNewRunPlan } from './run/confirm-work.ts';
 import { refuseBusyRuns } from './run/continued-runs.ts';
 import {
+  type BulkRequest,
   findSentRows,
-  type ListRequest,
   planRun,
   readRows,
   type StartedRun,
   startRun,
 } from './run/new-run.ts';
 import { reportNothingToDo } from './run/sent-rows.ts';
-import { type RunMeans, runMeans, workOnRun } from './run/work-on-run.ts';
+import { createRunTools, type RunTools, workOnRun } from './run/work-on-run.ts';
 import { showFindings } from './show-findings.ts';
 
 export default class BulkCreate extends EsignCommand {
@@ -61,8 +61,8 @@ export default class BulkCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkCreate);
-    const means = await runMeans(flags, context);
-    const request: ListRequest = {
+    const means = await createRunTools(flags, context);
+    const request: BulkRequest = {
       file: args.file,
       read: flags,
       defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
@@ -82,9 +82,9 @@ export default class BulkCreate extends EsignCommand {
  * need is freed before the work begins.
  */
 async function prepareRun(
-  request: ListRequest,
+  request: BulkRequest,
   isDryRun: boolean,
-  means: RunMeans,
+  means: RunTools,
   context: Context,
 ): Promise<StartedRun | undefined> {
   const draft = isDryRun ? undefined : await draftRun(runsDir(), context.session.clock.now());
@@ -94,7 +94,7 @@ async function prepareRun(
     showFindings(list.report, context.terminal);
     await refuseBusyRuns(sent.unfinished);
     const planned = planRun(list, sent, request);
-    if (draft === undefined) await showDryRun(planned, await means.client(), context);
+    if (draft === undefined) await printNewRunPlan(planned, await means.client(), context);
     else if (planned.work.rows === 0) await reportNothingToDo(planned, context);
     else {
       await confirmNewRun(planned, await means.client(), context);

@@ -15,14 +15,14 @@ import { errorInWords, type RowResult, resultAsJson } from '../../runs/results.t
 import { readResults } from '../../runs/run-list.ts';
 import { readRun } from '../../runs/runs.ts';
 import { resolveRunId } from '../../selection/selected-run.ts';
-import { type IntoCells, NO_RESULT } from '../rewrite/result-columns.ts';
+import { NO_RESULT, type ResultCells } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { lineRanges } from '../rows/findings.ts';
 import { bodyFields } from '../rows/row.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { resultList } from './row-text.ts';
-import { checkRowsFile, type RowsFileFlags, rowWriter, sourceOf } from './rows-file.ts';
+import { checkRowsFile, openRowsSource, type RowsFileFlags, rowWriter } from './rows-file.ts';
 import { statusOfRun } from './status.ts';
 
 export default class BulkExport extends EsignCommand {
@@ -89,7 +89,7 @@ async function exportInto(request: IntoRequest, context: Context): Promise<void>
   const state = await readRun(runsDir(), id);
   const rows = await rowsByCells(runsDir(), id);
   const before = state.head.source;
-  const file = await openSource(sourceOf(into), { hasFlags: false, before, sent: before.columns });
+  const file = await openSource(openRowsSource(into), { hasFlags: false, before, sent: before.columns });
   const results = await resultsByRow((await statusOfRun(id, context)).lines);
   const { unmatched, total } = await writeRows(file, { rows, results }, request, context);
   if (unmatched.length > 0) throw unmatchedError(unmatched, total, request);
@@ -98,7 +98,7 @@ async function exportInto(request: IntoRequest, context: Context): Promise<void>
 /** What a run knows about the rows of its source file: their numbers by their cells, and the results by number. */
 interface RunResults {
   rows: ReadonlyMap<string, number>;
-  results: ReadonlyMap<number, IntoCells>;
+  results: ReadonlyMap<number, ResultCells>;
 }
 
 /** Returns the lines of the rows that match none of the run, and the number of all rows. */
@@ -155,8 +155,8 @@ function unmatchedError(lines: readonly number[], total: number, { id, into, to 
 }
 
 /** Returns the result cells of each row of a run. */
-async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<number, IntoCells>> {
-  const results = new Map<number, IntoCells>();
+async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<number, ResultCells>> {
+  const results = new Map<number, ResultCells>();
   let current: StatusLine[] = [];
   const finish = () => {
     const row = current[0]?.row;
@@ -172,7 +172,7 @@ async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<numbe
 }
 
 /** Returns the result cells of a row: those of its envelope or, if it was replaced, of its replacement. */
-function cellsOf(lines: readonly StatusLine[]): IntoCells {
+function cellsOf(lines: readonly StatusLine[]): ResultCells {
   const current = lines.findLast(({ state }) => state !== 'replaced' && state !== 'draft') ?? lines[0];
   const own = lines.filter(({ envelopeId }) => envelopeId === current?.envelopeId);
   const isSigned = own.every(({ state }) => state === 'signed');

@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
@@ -8,7 +8,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import type { RunHead } from '../../runs/entries.ts';
-import { type RunSummary, runHeads, summaries } from '../../runs/run-list.ts';
+import { type RunSummary, readRunSummaries, runHeads } from '../../runs/run-list.ts';
 import { stateColor } from './status-screen.ts';
 
 export default class BulkList extends EsignCommand {
@@ -26,8 +26,8 @@ export default class BulkList extends EsignCommand {
     const skipped = (error: unknown) => terminal.notice(messageOf(error));
     const { baseUrl } = await session.settings();
     const { heads, others } = await runHeads(runsDir(), baseUrl?.value, skipped);
-    const runs = summaries(runsDir(), heads, skipped);
-    await writeList(limited.take(runs, flags, context), RUN_LIST, flags, terminal);
+    const runs = readRunSummaries(runsDir(), heads, skipped);
+    await writeList(withLimit.take(runs, flags, context), RUN_LIST, flags, terminal);
     if (others.length > 0) terminal.notice(othersInWords(others));
   }
 }

@@ -6,9 +6,9 @@ import type { OpenRun } from '../../runs/runs.ts';
 import { resolveRunId } from '../../selection/selected-run.ts';
 import { remainingWork } from '../planned-work.ts';
 import { bulkFlags } from './bulk-flags.ts';
-import { confirmRest, showRest } from './run/confirm-work.ts';
+import { confirmRest, printResumePlan } from './run/confirm-work.ts';
 import { reopenRun } from './run/reopen-run.ts';
-import { runMeans, workOnRun } from './run/work-on-run.ts';
+import { createRunTools, workOnRun } from './run/work-on-run.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary =
@@ -30,7 +30,7 @@ export default class BulkResume extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(BulkResume);
-    const means = await runMeans(flags, context);
+    const means = await createRunTools(flags, context);
     const run = await reopenRun(await resolveRunId(args.run, context), means, context);
     try {
       if (await planRest(run, flags, context)) await workOnRun(run, means, context);
@@ -50,7 +50,7 @@ async function planRest(
   const last = lastRowOf(state, flags.first);
   const work = await remainingWork(run, last);
   if (flags['dry-run']) {
-    await showRest(state, work, context);
+    await printResumePlan(state, work, context);
     return false;
   }
   if (work.rows === 0) return true;

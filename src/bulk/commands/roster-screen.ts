@@ -1,6 +1,6 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
-import type { Terminal } from '../../output/terminal.ts';
+import type { Terminal, TextFormat } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { hasBeenAsked, ROSTER_STATES, type RosterEntry, type RosterState } from '../roster/roster.ts';
 import { COLORS } from './status-screen.ts';
@@ -15,9 +15,7 @@ export interface RosterLine extends RosterEntry {
   role: string | null;
 }
 
-type Color = Parameters<Terminal['style']>[0];
-
-export function rosterColor(state: RosterState): Color {
+export function rosterColor(state: RosterState): TextFormat {
   return state === 'never' ? 'dim' : COLORS[state];
 }
 

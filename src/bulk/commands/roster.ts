@@ -9,7 +9,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { searchEnvelopes } from '../../selection/select-envelopes.ts';
-import { filtersOf } from '../../selection/selection-flags.ts';
+import { filtersFromFlags } from '../../selection/selection-flags.ts';
 import type { TableCell } from '../../tables/table-cell.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { hasBeenAsked, Roster } from '../roster/roster.ts';
@@ -17,7 +17,7 @@ import { emptyReport, type FileReport } from '../rows/check-file.ts';
 import { checkRow } from '../rows/row.ts';
 import { fileFlags } from './bulk-flags.ts';
 import { type RosterLine, rosterColor, rosterText } from './roster-screen.ts';
-import { checkRowsFile, rowWriter, sourceOf } from './rows-file.ts';
+import { checkRowsFile, openRowsSource, rowWriter } from './rows-file.ts';
 import { showFindings } from './show-findings.ts';
 import { envelopeIds } from './status.ts';
 
@@ -51,7 +51,7 @@ export default class BulkRoster extends EsignCommand {
     const { args, flags, context, session, terminal } = await this.start(BulkRoster);
     const table = flags.missing ? undefined : outputTable(flags, terminal);
     if (flags.missing) checkRowsFile(flags, args.file);
-    const source = sourceOf(args.file);
+    const source = openRowsSource(args.file);
     const file = await openSource(source, flags);
     const list = await readPeople({ name: source.name, file, template: flags.template });
     showFindings(list.report, terminal);
@@ -82,7 +82,7 @@ export default class BulkRoster extends EsignCommand {
   }
 }
 
-function findIn(roster: Roster, { email, templateId }: Person) {
+function findIn(roster: Roster, { email, templateId }: RowSigner) {
   return roster.find(email, templateId);
 }
 
@@ -100,7 +100,7 @@ async function collectRoster(
   const { signal } = context.interrupt;
   for (const id of templates) await client.templates.get(id, signal);
   const template = templates.length === 1 ? templates[0] : undefined;
-  const { envelopes } = await searchEnvelopes(filtersOf({ template, since }), {}, context);
+  const { envelopes } = await searchEnvelopes(filtersFromFlags({ template, since }), {}, context);
   for await (const one of envelopes) {
     // The search also matches templates by name.
     if (!templates.includes(one.templateId ?? '')) continue;
@@ -110,10 +110,10 @@ async function collectRoster(
 }
 
 /** A signer of a row. */
-type Person = Pick<RosterLine, 'row' | 'line' | 'templateId' | 'email' | 'name' | 'role'>;
+type RowSigner = Pick<RosterLine, 'row' | 'line' | 'templateId' | 'email' | 'name' | 'role'>;
 
 interface ListRow {
-  signers: Person[];
+  signers: RowSigner[];
   /** The row as it is written again. */
   cells: TableCell[];
 }

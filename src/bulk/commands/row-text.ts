@@ -5,7 +5,7 @@ import { safeLine } from '../../output/text.ts';
 import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../runs/results.ts';
 
 /** Returns how a row is reported: as a line in a pipe, and on a terminal only if it failed. */
-export function rowInWords(
+export function reportedRow(
   file: string,
   result: RowResult,
   terminal: CommandTerminal,

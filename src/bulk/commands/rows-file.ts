@@ -11,7 +11,7 @@ import type { FileSource } from '../../tables/table-file.ts';
 import type { SourceFile } from '../rewrite/source-file.ts';
 
 /** Opens the file of rows that an argument names. `-` is stdin. */
-export function sourceOf(path: string): FileSource {
+export function openRowsSource(path: string): FileSource {
   const name = path === '-' ? 'stdin' : path;
   return { name, bytes: streamFile(path, 'list of rows', name) };
 }

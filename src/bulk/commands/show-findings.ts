@@ -6,7 +6,7 @@ import { padded, safeLine, widthOf, wrapped } from '../../output/text.ts';
 import { columnLetters } from '../../tables/column-letters.ts';
 import type { FileReport } from '../rows/check-file.ts';
 import { unusedColumns } from '../rows/columns.ts';
-import { type FindingGroup, type Findings, foldSimilar, lineRanges } from '../rows/findings.ts';
+import { type FindingGroup, foldSimilar, type LineFindings, lineRanges } from '../rows/findings.ts';
 
 /** Lines of a terminal for the error below the findings, and for the next prompt. */
 const ERROR_LINES = 5;
@@ -88,7 +88,7 @@ const MAX_RANGES = 5;
  * Returns findings as a table with at most `room` lines, and at least one finding. If they don't fit, those that differ only in
  * their values are one. Long texts are wrapped, and nothing is cut.
  */
-function table(findings: Findings, report: FileReport, room: number): string {
+function table(findings: LineFindings, report: FileReport, room: number): string {
   const groups = findings.groups();
   const dropped = findings.dropped > 0 ? `… and ${grouped(findings.dropped)} more.\n` : '';
   if (isWhole()) return `${lines(groups, report, room).join('')}${dropped}`;

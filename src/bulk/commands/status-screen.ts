@@ -4,20 +4,18 @@ import { timeOf } from '../../kernel/clock.ts';
 import { counted, DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { indented, renderTable } from '../../output/table.ts';
-import type { Terminal } from '../../output/terminal.ts';
+import type { Terminal, TextFormat } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import { errorInWords } from '../../runs/results.ts';
 import type { RunSummary } from '../../runs/run-list.ts';
 import type { RunState } from '../../runs/run-state.ts';
-import type { RunWords } from '../../selection/selected-run.ts';
+import type { RunArguments } from '../../selection/selected-run.ts';
 import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf, type SignerState } from '../status/signer-states.ts';
 
-type Color = Parameters<Terminal['style']>[0];
-
 /** The colors of the states. As for envelope statuses, red and green are never next to each other. */
-export const COLORS: Readonly<Record<SignerState, Color>> = {
+export const COLORS: Readonly<Record<SignerState, TextFormat>> = {
   failed: 'red',
   pending: 'dim',
   draft: 'dim',
@@ -52,7 +50,12 @@ const MAY_BE_LATE_MS = DAY_MS;
 export type KnownRun = { summary: RunSummary; state: RunState } | { id: string };
 
 /** Returns the state of a run and how to continue. */
-export function runText(run: KnownRun, words: RunWords, terminal: NextStepsTerminal, now: number): string {
+export function runText(
+  run: KnownRun,
+  words: RunArguments,
+  terminal: NextStepsTerminal,
+  now: number,
+): string {
   if (!('summary' in run)) return `${terminal.style('bold', safeLine(run.id))}\n`;
   const { id, file, createdAt, state, total } = run.summary;
   const head = `${terminal.style('bold', id)}, ${safeLine(file)}, ${relativeTime(createdAt, now)}`;
@@ -65,7 +68,7 @@ export function runText(run: KnownRun, words: RunWords, terminal: NextStepsTermi
 
 function progressLines(
   { summary, state }: { summary: RunSummary; state: RunState },
-  words: RunWords,
+  words: RunArguments,
   terminal: NextStepsTerminal,
 ): string[] {
   if (summary.state === 'finished') return [];
@@ -129,7 +132,7 @@ interface Attention {
  */
 export function attentionText(
   lines: readonly StatusLine[],
-  run: RunWords,
+  run: RunArguments,
   terminal: NextStepsTerminal,
   now: number,
 ): string {

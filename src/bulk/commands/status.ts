@@ -9,19 +9,25 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { collectAll } from '../../kernel/streams.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../output/print-list.ts';
+import {
+  isTableOutput,
+  type ListItems,
+  type ListView,
+  writeIds,
+  writeList,
+} from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
 import { errorInWords } from '../../runs/results.ts';
 import { summaryOf } from '../../runs/run-list.ts';
 import type { RunState } from '../../runs/run-state.ts';
 import { filesOf } from '../../runs/runs.ts';
-import { select } from '../../selection/select-envelopes.ts';
+import { readSelected } from '../../selection/select-envelopes.ts';
 import {
   resolveRunId,
   runOnThisMachine,
   selectedRun,
-  shortWordsOfRun,
+  shortArgumentsOfRun,
 } from '../../selection/selected-run.ts';
 import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
@@ -68,7 +74,7 @@ export default class BulkStatus extends EsignCommand {
     if (!isTableOutput(format, terminal)) return writeList(selected(), view, format, out);
     const shown = await collectAll(selected());
     const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
-    const words = await shortWordsOfRun(id, context);
+    const words = await shortArgumentsOfRun(id, context);
     await out.out(`${runText(run, words, terminal, session.now())}${totals.text(terminal)}`);
     if (only === undefined && !flags.all)
       return out.out(attentionText(shown, words, terminal, session.now()));
@@ -93,14 +99,14 @@ export async function statusOfRun(id: string, context: Context): Promise<RunStat
     terminal.notice(
       `This machine has no journal for ${id}, so rows that failed or were not created are not shown.`,
     );
-  const { envelopes } = await select({ run }, context);
+  const { envelopes } = await readSelected({ run }, context);
   const client = await session.client();
   const collected = await collectEnvelopes(id, envelopes, { client, journal, signal: interrupt.signal });
   return { state, lines: statusLines(collected, journal) };
 }
 
 /** Returns each envelope ID once, in the order of the lines. */
-export async function envelopeIds(lines: Items<Pick<StatusLine, 'envelopeId'>>): Promise<string[]> {
+export async function envelopeIds(lines: ListItems<Pick<StatusLine, 'envelopeId'>>): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { envelopeId } of lines) if (envelopeId !== null) ids.add(envelopeId);
   return [...ids];

@@ -54,7 +54,7 @@ export default class BulkTemplate extends EsignCommand {
 
 /** The rows of an example file: the signers of each. */
 interface Example {
-  rows: readonly Person[][];
+  rows: readonly ExampleSigner[][];
   templateId: string;
 }
 
@@ -83,16 +83,16 @@ const PEOPLE = [
 ] as const;
 
 /** Returns the signers of two rows to fill in: one for each role of the template. */
-function exampleRows(roles: readonly string[]): Person[][] {
+function exampleRows(roles: readonly string[]): ExampleSigner[][] {
   return [0, 1].map((row) =>
-    (roles.length > 0 ? roles : ['']).map((role, index): Person => {
+    (roles.length > 0 ? roles : ['']).map((role, index): ExampleSigner => {
       const [email, name] = PEOPLE[(row * Math.max(1, roles.length) + index) % PEOPLE.length] ?? PEOPLE[0];
       return { email, name, ...(role === '' ? {} : { role }) };
     }),
   );
 }
 
-type Person = Record<'email' | 'name', string> & { role?: string };
+type ExampleSigner = Record<'email' | 'name', string> & { role?: string };
 
 function jsonExample({ rows, templateId }: Example): string {
   const lines = rows.map((signers, index) => ({
@@ -121,7 +121,7 @@ function tableExample({ rows, templateId }: Example): string[][] {
   return [header, ...records.map(Object.values<string>)];
 }
 
-function signerCells(signers: readonly Person[]): Record<string, string> {
+function signerCells(signers: readonly ExampleSigner[]): Record<string, string> {
   const prefixOf = (index: number) => (signers.length > 1 ? `signer${index + 1}_` : '');
   return Object.fromEntries(
     signers.flatMap((signer, index) =>

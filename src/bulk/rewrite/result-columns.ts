@@ -9,9 +9,9 @@ export const ADDED_COLUMNS = [
 export type AddedColumn = (typeof ADDED_COLUMNS)[number];
 
 /** The result cells of a row. Unknown values are empty. */
-export type IntoCells = Readonly<Record<AddedColumn, string>>;
+export type ResultCells = Readonly<Record<AddedColumn, string>>;
 
-export const NO_RESULT: IntoCells = {
+export const NO_RESULT: ResultCells = {
   esign_row_status: '',
   esign_envelope_id: '',
   esign_signed_at: '',
@@ -20,7 +20,7 @@ export const NO_RESULT: IntoCells = {
 };
 
 /** Returns the result column with that name, ignoring case. */
-export function intoColumn(name: string): AddedColumn | undefined {
+export function resultColumnNamed(name: string): AddedColumn | undefined {
   const word = name.trim().toLowerCase();
   return ADDED_COLUMNS.find((column) => column === word);
 }

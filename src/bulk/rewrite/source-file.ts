@@ -3,16 +3,16 @@ import { csvRecord } from '../../tables/csv-text.ts';
 import { type TableRecord, UnreadableRow } from '../../tables/record.ts';
 import { csvText, type TableCell } from '../../tables/table-cell.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
-import { looseColumns, type SheetColumn } from '../rows/columns.ts';
-import { jsonRows } from '../rows/json-rows.ts';
+import { columnsSentBefore, type SheetColumn } from '../rows/columns.ts';
+import { readJsonRows } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
-import { rawRow } from '../rows/table-rows.ts';
-import { ADDED_COLUMNS, type AddedColumn, type IntoCells, intoColumn } from './result-columns.ts';
+import { buildRawRow } from '../rows/table-rows.ts';
+import { ADDED_COLUMNS, type AddedColumn, type ResultCells, resultColumnNamed } from './result-columns.ts';
 
 /** A row of a source file that is written again. */
 export interface SourceRow extends RawRow {
   /** Returns the cells, with the results of the row if there are any. A row of JSON Lines is one cell. */
-  rewritten: (results?: IntoCells) => TableCell[];
+  rewritten: (results?: ResultCells) => TableCell[];
 }
 
 /** A source file that is written again. */
@@ -50,7 +50,7 @@ export async function openSource(
 
 /** Yields the objects of a JSON Lines file. @throws UnreadableRow for a line that is not JSON. */
 async function* jsonParts(text: AsyncIterable<string>): SourceFile['parts'] {
-  const rows = jsonRows(text, (problem) => {
+  const rows = readJsonRows(text, (problem) => {
     throw new UnreadableRow(problem);
   });
   for await (const row of rows)
@@ -62,7 +62,7 @@ async function* jsonParts(text: AsyncIterable<string>): SourceFile['parts'] {
     };
 }
 
-function resultMembers(results: IntoCells | undefined): Record<string, string | null> {
+function resultMembers(results: ResultCells | undefined): Record<string, string | null> {
   if (results === undefined) return {};
   return Object.fromEntries(ADDED_COLUMNS.map((column) => [column, results[column] || null]));
 }
@@ -82,7 +82,7 @@ async function* tableParts(
       const { columns } = layout;
       const withResults = layout.withResults.bind(layout);
       yield {
-        ...rawRow(columns, texts, line),
+        ...buildRawRow(columns, texts, line),
         rewritten: (results) => (results === undefined ? cells : withResults(cells, results)),
       };
     }
@@ -97,10 +97,10 @@ class Layout {
   readonly #added: readonly AddedColumn[];
 
   constructor(header: readonly string[], sent: readonly string[] | undefined) {
-    this.columns = looseColumns(header, sent);
+    this.columns = columnsSentBefore(header, sent);
     this.#existing = new Map(
       header.flatMap((name, index) => {
-        const column = intoColumn(name);
+        const column = resultColumnNamed(name);
         return column === undefined ? [] : [[index, column] as const];
       }),
     );
@@ -109,7 +109,7 @@ class Layout {
     this.header = [...header, ...this.#added].map((text) => ({ text, isOwn: true }));
   }
 
-  withResults(cells: readonly TableCell[], results: IntoCells): TableCell[] {
+  withResults(cells: readonly TableCell[], results: ResultCells): TableCell[] {
     const own = this.columns.map((_, index) => {
       const column = this.#existing.get(index);
       return column === undefined ? (cells[index] ?? { text: '' }) : resultCell(results, column);
@@ -118,6 +118,6 @@ class Layout {
   }
 }
 
-function resultCell(results: IntoCells, column: AddedColumn): TableCell {
+function resultCell(results: ResultCells, column: AddedColumn): TableCell {
   return { text: results[column], kind: column === 'esign_signed_at' ? 'time' : undefined };
 }

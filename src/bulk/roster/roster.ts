@@ -1,5 +1,6 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { hasSigned, isInFlight, isVoid } from '../../kernel/statuses.ts';
 import { comparableSigner } from '../../kernel/text/email-address.ts';
 
@@ -123,6 +124,5 @@ function entryOf(signer: Signer, envelope: Kept): RosterEntry {
 function stateOf(signer: Signer, { status }: Kept): RosterState {
   if (status === 'COMPLETED' || hasSigned(signer)) return 'signed';
   if (isInFlight(status)) return 'waiting';
-  if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
-  return 'never';
+  return ownValue<RosterState>(ENDED, status ?? '') ?? 'never';
 }

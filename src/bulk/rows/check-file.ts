@@ -2,30 +2,30 @@ import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import { digest } from '../../log/keys.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
-import type { SourceFacts } from '../../runs/entries.ts';
+import type { SourceFormat } from '../../runs/entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SheetColumn } from './columns.ts';
-import { Findings } from './findings.ts';
+import { LineFindings } from './findings.ts';
 import { NAME_PARTS } from './headers.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
-import { noteTemplate, type TemplateUse } from './template-use.ts';
+import { countTemplateUse, type TemplateUse } from './template-use.ts';
 
 /** The content of a file and its problems. */
 export interface FileReport {
   name: string;
   /** How the file is written. */
-  source: SourceFacts;
+  source: SourceFormat;
   /** The columns of its header, in order. Empty for JSON Lines. */
   columns: readonly SheetColumn[];
   rows: number;
   signers: number;
-  problems: Findings;
-  warnings: Findings;
+  problems: LineFindings;
+  warnings: LineFindings;
   /** Number of signers whose address is used as their name. */
   unnamed: number;
   templates: Map<string, TemplateUse>;
@@ -47,8 +47,8 @@ export function emptyReport(name: string): FileReport {
     columns: [],
     rows: 0,
     signers: 0,
-    problems: new Findings(),
-    warnings: new Findings(),
+    problems: new LineFindings(),
+    warnings: new LineFindings(),
     unnamed: 0,
     templates: new Map(),
     isIncomplete: false,
@@ -147,7 +147,7 @@ class FileCheck {
     report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
-    noteTemplate(report.templates, envelope, raw);
+    countTemplateUse(report.templates, envelope, raw);
     const content = contentOf({ ...envelope, subject: subjectSource });
     const identity = requestId === undefined ? 'content' : 'given';
     const named = requestId ?? requestIdByContent(content, envelope.signers);

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
-import { counted, listed } from '../../kernel/duration.ts';
+import { counted } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport } from './check-file.ts';
@@ -50,7 +50,7 @@ async function findTemplate(
 }
 
 /** Where something first occurs, and in how many rows. */
-interface Occurrence {
+interface TemplateOccurrence {
   line: number;
   column: string;
   rows: number;
@@ -60,8 +60,8 @@ interface Occurrence {
 function checkRoles(template: Template, use: TemplateUse, report: FileReport, allowed: boolean): void {
   const roles = sentRoles(template);
   if (roles.length === 0) return;
-  const unknown = new Map<string, Occurrence>();
-  const missing = new Map<string, Occurrence>();
+  const unknown = new Map<string, TemplateOccurrence>();
+  const missing = new Map<string, TemplateOccurrence>();
   for (const { line, rows, roles: used } of use.signerSets.values()) {
     const named = rolesOf(used);
     for (const { role, column } of used)
@@ -69,7 +69,7 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
     const lacking = rolesWithoutSigner(named, used.length - named.length, roles);
     // The missing role may be the one that an unknown role was meant to be.
     if (lacking.length > 0 && named.every((role) => roles.includes(role)))
-      count(missing, listed(lacking), { line, column: '', rows });
+      count(missing, lacking.join(' or '), { line, column: '', rows });
   }
   for (const [role, { rows, ...place }] of unknown) {
     const text = `${template.id} has no role "${role}"${otherRowsText(rows)}; ${suggestRole(role, roles)}`;
@@ -79,11 +79,11 @@ function checkRoles(template: Template, use: TemplateUse, report: FileReport, al
   const advice = allowed ? '' : '; add a signer for it, or pass --allow-missing-roles';
   for (const [names, { rows, ...place }] of missing) {
     report.isIncomplete = true;
-    findings.add({ ...place, text: `nobody signs as ${names}${otherRowsText(rows)}${advice}` });
+    findings.add({ ...place, text: `no signer has the role ${names}${otherRowsText(rows)}${advice}` });
   }
 }
 
-function count(found: Map<string, Occurrence>, what: string, one: Occurrence): void {
+function count(found: Map<string, TemplateOccurrence>, what: string, one: TemplateOccurrence): void {
   const first = found.get(what);
   if (first === undefined) found.set(what, one);
   else first.rows += one.rows;

@@ -1,6 +1,6 @@
 import { isTypo } from '../../kernel/text/nearest.ts';
 import type { TableFinding } from '../../tables/record.ts';
-import { compactName, comparableName, knownHeaders, NAME_PARTS, pathOf } from './headers.ts';
+import { bodyPathOfHeader, compactName, comparableName, knownHeaders, NAME_PARTS } from './headers.ts';
 
 /** A column and where its cells go in the create body: `subject`, `metadata.deal`, `signers.0.email`. An empty path means nowhere. */
 export interface SheetColumn {
@@ -36,13 +36,13 @@ export function readHeader(cells: readonly string[], line: number): Header {
       problems: [{ line, column: '', text: 'the first line looks like data; add a header line: email,name' }],
     };
   const problems: TableFinding[] = [];
-  const known = cells.map(columnOf);
+  const known = cells.map(parseColumnName);
   const paths = new Set(known.map((column) => column?.path.join('.')));
   const read = cells.map((cell, index): SheetColumn => {
     const column = known[index];
     if (column !== undefined) return column;
     const suggestion = intendedName(cell.trim());
-    const path = pathOf(suggestion ?? '') ?? [];
+    const path = bodyPathOfHeader(suggestion ?? '') ?? [];
     const unknown = unknownColumn(cell);
     if (suggestion === undefined || paths.has(path.join('.'))) return unknown;
     problems.push({ line, column: unknown.name, text: `unknown column; did you mean ${suggestion}?` });
@@ -78,18 +78,18 @@ function isAddress(cell: string): boolean {
 /** Returns the columns that have a name, but are not used. */
 export function unusedColumns(columns: readonly SheetColumn[]): string[] {
   return columns.flatMap(({ name, path, isInText }) =>
-    path.length > 0 || isInText || columnOf(name) !== undefined ? [] : [name],
+    path.length > 0 || isInText || parseColumnName(name) !== undefined ? [] : [name],
   );
 }
 
 /** Returns the column with that name, or undefined if it is unknown. */
-export function columnOf(cell: string): SheetColumn | undefined {
+export function parseColumnName(cell: string): SheetColumn | undefined {
   const unknown = unknownColumn(cell);
   const { name, word } = unknown;
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { ...unknown, path: ['metadata', meta] };
   if (word === '' || isIgnored(word)) return unknown;
-  const path = pathOf(name);
+  const path = bodyPathOfHeader(name);
   return path === undefined ? undefined : { ...unknown, path };
 }
 
@@ -105,8 +105,8 @@ function isIgnored(word: string): boolean {
  * Returns the columns of the header of a file that was sent before. Columns whose path is not in `sent` count as unknown, since they
  * may be added or changed later; without `sent`, all columns count.
  */
-export function looseColumns(cells: readonly string[], sent?: readonly string[]): SheetColumn[] {
-  const own = cells.map((cell) => columnOf(cell) ?? unknownColumn(cell));
+export function columnsSentBefore(cells: readonly string[], sent?: readonly string[]): SheetColumn[] {
+  const own = cells.map((cell) => parseColumnName(cell) ?? unknownColumn(cell));
   const wasSent = ({ path }: SheetColumn) => sent === undefined || sent.includes(path.join('.'));
   // A first name that was added later doesn't make `Name` a last name.
   return withNames(own).map((column, index) => {

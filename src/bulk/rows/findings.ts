@@ -9,7 +9,7 @@ export interface FindingGroup extends TableFinding {
 const MAX_GROUPS = 100_000;
 
 /** Findings about lines. The same finding about many lines is kept once. */
-export class Findings {
+export class LineFindings {
   /** Number of findings, counting each line. */
   count = 0;
   /** Number of different findings that were not kept. */

@@ -80,7 +80,7 @@ const FIELDS_OF_SIGNER = byHeader(
 );
 
 /** Returns where the cells of a column go in the create body, by its header; undefined for an unknown header. */
-export function pathOf(header: string): string[] | undefined {
+export function bodyPathOfHeader(header: string): string[] | undefined {
   const field = ENVELOPE_FIELDS.get(compactName(header));
   if (field !== undefined) return [field];
   const word = comparableName(header);

@@ -6,7 +6,7 @@ import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** Yields the rows of a JSON Lines text: create bodies as in the API, plus `requestId`. */
-export async function* jsonRows(
+export async function* readJsonRows(
   text: AsyncIterable<string>,
   report: (problem: TableFinding) => void,
 ): AsyncGenerator<RawRow, void, undefined> {

@@ -1,14 +1,14 @@
-import type { SourceFacts } from '../../runs/entries.ts';
+import type { SourceFormat } from '../../runs/entries.ts';
 import type { TableFindings } from '../../tables/record.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import type { SheetColumn } from './columns.ts';
-import { jsonRows } from './json-rows.ts';
+import { readJsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';
-import { tableRows } from './table-rows.ts';
+import { readTableRows } from './table-rows.ts';
 
 /** The rows of a file and how it is written. Its columns are known once the first row was read. */
 export interface RowFile {
-  source: SourceFacts;
+  source: SourceFormat;
   /** Empty for JSON Lines. */
   columns: SheetColumn[];
   rows: AsyncGenerator<RawRow, void, undefined>;
@@ -29,14 +29,14 @@ export async function openRows(
     return {
       source: { format: 'jsonl', encoding: table.encoding },
       columns: [],
-      rows: jsonRows(table.text, report),
+      rows: readJsonRows(table.text, report),
     };
   const { format, encoding, sheet, delimiter } = table;
-  const source: SourceFacts = { format, encoding, sheet };
+  const source: SourceFormat = { format, encoding, sheet };
   const columns: SheetColumn[] = [];
   const onColumns = (read: readonly SheetColumn[]) => {
     columns.push(...read);
     source.columns = read.flatMap(({ path }) => (path.length > 0 ? [path.join('.')] : []));
   };
-  return { source, columns, rows: tableRows(table.records(findings), { delimiter, report, onColumns }) };
+  return { source, columns, rows: readTableRows(table.records(findings), { delimiter, report, onColumns }) };
 }

@@ -1,6 +1,6 @@
 import { isRecord, valueAt } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { columnOf, type SheetColumn } from './columns.ts';
+import { parseColumnName, type SheetColumn } from './columns.ts';
 import { comparableName } from './headers.ts';
 import type { RawRow } from './raw-row.ts';
 import { SIGNER_FIELDS } from './signer-fields.ts';
@@ -40,7 +40,7 @@ function textFor(name: string, row: RawRow, addProblem: (text: string) => void):
     );
     return '';
   }
-  const column = columnNamed(name, row);
+  const column = columnInRow(name, row);
   if (column !== undefined) column.isInText = true;
   const value = cellNamed(name, row);
   if (value === undefined) addProblem(unknownName(name, row));
@@ -63,16 +63,16 @@ function isAmbiguous(name: string, row: RawRow): boolean {
 
 /** Returns the value for a placeholder: a cell by its header as written, by its meaning, or by a similar header. */
 function cellNamed(name: string, row: RawRow): unknown {
-  const { path = ['metadata', name] } = columnOf(name) ?? {};
+  const { path = ['metadata', name] } = parseColumnName(name) ?? {};
   if (EXCLUDED.includes(path[0] ?? '')) return undefined;
-  const column = columnNamed(name, row);
+  const column = columnInRow(name, row);
   const own = column && (row.cells[row.columns.indexOf(column)]?.trim() ?? '');
   if (column?.name === name) return own;
   return row.cell(path) ?? own;
 }
 
 /** Returns the column with that header, in any case and with any spaces. */
-function columnNamed(name: string, { columns }: RawRow): SheetColumn | undefined {
+function columnInRow(name: string, { columns }: RawRow): SheetColumn | undefined {
   const word = comparableName(name);
   if (word === '') return undefined;
   return columns.find((column) => column.name === name) ?? columns.find((column) => column.word === word);

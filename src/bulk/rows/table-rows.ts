@@ -2,7 +2,7 @@ import { counted } from '../../kernel/duration.ts';
 import { TYPOGRAPHIC_QUOTE } from '../../kernel/text/email-address.ts';
 import { DELIMITERS } from '../../tables/csv-records.ts';
 import type { TableFinding, TableRecord } from '../../tables/record.ts';
-import { columnOf, type Header, missingAddress, readHeader, type SheetColumn } from './columns.ts';
+import { type Header, missingAddress, parseColumnName, readHeader, type SheetColumn } from './columns.ts';
 import { NAME_PARTS } from './headers.ts';
 import type { RawRow } from './raw-row.ts';
 
@@ -12,7 +12,7 @@ const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
  * Yields the rows of a table whose first record names the columns. Problems go to `report`. `delimiter` is that of a CSV text.
  * `onColumns` receives the columns of the header.
  */
-export async function* tableRows(
+export async function* readTableRows(
   records: AsyncIterable<TableRecord>,
   options: {
     delimiter: string | undefined;
@@ -35,14 +35,14 @@ export async function* tableRows(
     // Without a usable header, every row would have the same problem.
     const width = header.columns.length;
     if (width === 0) break;
-    if (hasAllCells(cells, width)) yield rawRow(header.columns, cells, line);
+    if (hasAllCells(cells, width)) yield buildRawRow(header.columns, cells, line);
     else report({ line, column: '', text: wrongCount(cells, width, delimiter) });
   }
   if (header?.lacksAddress) report(missingAddress(header.cells, header.line, firstRow));
 }
 
 function headerOf({ cells, line }: TableRecord): Header {
-  if (isOneCell(cells) && columnOf(cells[0] ?? '') === undefined)
+  if (isOneCell(cells) && parseColumnName(cells[0] ?? '') === undefined)
     return { columns: [], problems: [{ line, column: '', text: ALL_IN_ONE_CELL }] };
   return readHeader(cells, line);
 }
@@ -75,7 +75,7 @@ function isOneCell([first = '', ...others]: readonly string[]): boolean {
 }
 
 /** Builds a row from its cells. Empty cells count as missing, and a signer without any cell is left out. */
-export function rawRow(columns: readonly SheetColumn[], cells: readonly string[], line: number): RawRow {
+export function buildRawRow(columns: readonly SheetColumn[], cells: readonly string[], line: number): RawRow {
   const plain = new Map<string, unknown>();
   const metadata = new Map<string, unknown>();
   const signers = new Map<string, Record<string, unknown>>();

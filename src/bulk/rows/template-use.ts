@@ -23,7 +23,7 @@ export interface SignerSet {
 const MAX_SIGNER_SETS = 1_000;
 
 /** Adds a row to the uses of the templates. */
-export function noteTemplate(
+export function countTemplateUse(
   uses: Map<string, TemplateUse>,
   { templateId, signers }: EnvelopeInput,
   { line, label, cell }: Pick<RawRow, 'line' | 'label' | 'cell'>,

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy, requestIdOf, rowOf, runOf } from '../../catalog/markers.ts';
 import { isVoid } from '../../kernel/statuses.ts';
@@ -8,7 +8,7 @@ import { mapInOrder } from '../../kernel/streams.ts';
 import { byPrecedence } from '../../once/precedence.ts';
 import type { RowError } from '../../runs/entries.ts';
 import { requireSameOrganization } from '../../runs/remembered-rows.ts';
-import { type RowFacts, rowsOf } from '../../runs/results.ts';
+import { type RowFacts, rowsOfRun } from '../../runs/results.ts';
 import type { RunState } from '../../runs/run-state.ts';
 import type { RunFiles } from '../../runs/runs.ts';
 import { type SignerState, signerStatesOf } from './signer-states.ts';
@@ -68,7 +68,7 @@ export async function* statusLines(
     for (const row of envelopes.rows())
       for (const one of envelopes.ofRow(row)) yield* linesOf(one, { row, envelopes });
   else
-    for await (const facts of rowsOf(journal.state, journal.files))
+    for await (const facts of rowsOfRun(journal.state, journal.files))
       yield* linesOfRow(facts, envelopes, journal.state);
 }
 

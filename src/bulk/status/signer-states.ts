@@ -1,6 +1,7 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { signersByOrder, turnsOf } from '../../catalog/turns.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
+import { ownValue } from '../../kernel/json.ts';
 import { hasDeclined, hasSigned } from '../../kernel/statuses.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
@@ -76,8 +77,7 @@ function stateOf(
   if (status === 'DRAFT') return 'draft';
   if (hasDeclined(signer)) return 'declined';
   if (status === 'DECLINED' && isDeclinerKnown) return isInTurn ? 'waiting' : 'later';
-  if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
-  return isInTurn ? 'waiting' : 'later';
+  return ownValue<SignerOfEnvelope['state']>(ENDED, status ?? '') ?? (isInTurn ? 'waiting' : 'later');
 }
 
 function isoTime(at: number | undefined): string | null {

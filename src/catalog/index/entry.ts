@@ -1,15 +1,15 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/statuses.ts';
 import { readMember, readMembers } from '../../lines/line.ts';
-import { isWholeItem, textsOf } from '../match.ts';
+import { isWholeItem, searchableTexts } from '../match.ts';
 
 /**
  * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.
  */
-export type Knowledge = 'part' | 'whole' | 'final';
+export type KnownPart = 'part' | 'whole' | 'final';
 
 /** The beginning of a line of the index: the fields that are needed of every envelope. */
 export interface EntryHead {
@@ -17,7 +17,7 @@ export interface EntryHead {
   status: string;
   /** ISO 8601; empty if the service left it out. */
   created: string;
-  known: Knowledge;
+  known: KnownPart;
 }
 
 /** An envelope as a line of the index. The texts and the envelope come last, so that the head can be parsed without them. */
@@ -52,7 +52,7 @@ export function entryOf(envelope: Envelope, alone: boolean): IndexEntry {
     status: status ?? '',
     created: createdAt ?? '',
     known: knowledgeOf(envelope, alone),
-    texts: textsOf(envelope).join('\n'),
+    texts: searchableTexts(envelope).join('\n'),
     envelope,
   };
 }
@@ -67,7 +67,7 @@ function cannotChange(envelope: Envelope): boolean {
   return status !== 'COMPLETED' || !awaitsDocuments || Date.now() - timeOf(completedAt) > DOCUMENTS_MS;
 }
 
-function knowledgeOf(envelope: Envelope, alone: boolean): Knowledge {
+function knowledgeOf(envelope: Envelope, alone: boolean): KnownPart {
   if (!alone && !isWholeItem(envelope)) return 'part';
   // An item of a list may leave the storage keys out.
   const lacksKeys = envelope.status === 'COMPLETED' && envelope.signedDocumentStorageKey === undefined;
@@ -85,7 +85,7 @@ export function readHead(line: Buffer): EntryHead | IndexEvent | undefined {
 }
 
 /** Returns true if all of these bytes occur before the envelope. Looks for the envelope last, because most lines lack one. */
-export function hasTexts(line: Buffer, needles: readonly Buffer[]): boolean {
+export function hasAllTextsBeforeEnvelope(line: Buffer, needles: readonly Buffer[]): boolean {
   return needles.every((needle) => {
     const at = line.indexOf(needle);
     return at >= 0 && at < line.indexOf(ENVELOPE_AT);

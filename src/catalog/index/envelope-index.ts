@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { checksummedLine, writeLine } from '../../lines/line.ts';
 import { entryOf, type IndexEvent } from './entry.ts';
 import type { IndexStore } from './index-store.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { EnvelopePage } from '../../api/resources.ts';
-import type { Envelope } from '../../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../../api/service-clock.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { MAX_LIST_LAG_MS, orderOf, recentItems } from '../envelope-list.ts';
+import { MAX_LIST_LAG_MS, recentItems, sortOrderOf } from '../envelope-list.ts';
 import type { IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** The result of comparing an index with the service's list. */
@@ -80,12 +80,12 @@ export class ListComparison {
       return this.#isComplete() || this.#wasReset;
     };
     // If the service's clock went back, times no longer show what is new.
-    if (orderOf(first.items) === 'unknown' || since > serviceClock.now()) onPage(first);
+    if (sortOrderOf(first.items) === 'unknown' || since > serviceClock.now()) onPage(first);
     else for await (const _ of recentItems(this.#client, () => since, { signal, first, onPage }));
     if (this.#wasReset || since > serviceClock.now()) return false;
     // Without a count, the newest items are enough if known ones follow.
     return this.#total === undefined
-      ? orderOf(first.items) === 'newest-first' && this.#hasKnown
+      ? sortOrderOf(first.items) === 'newest-first' && this.#hasKnown
       : this.#isComplete();
   }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { isTerminal } from '../../kernel/statuses.ts';
 import { type Selection, selectionFilter } from '../selection.ts';
 import { EnvelopeIndex, type UpdateOptions } from './envelope-index.ts';
@@ -23,7 +23,7 @@ export interface FindOptions {
 }
 
 /** The matching envelopes, newest first. */
-export interface Found {
+export interface SearchResult {
   envelopes: AsyncIterable<Envelope>;
   /** Returns the number of matches without the limit; undefined if only reading each one would show it. Call it after the last envelope. */
   total(): number | undefined;
@@ -38,11 +38,11 @@ export interface Found {
  * more than `limit` of them.
  * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
  */
-export async function findInIndex(
+export async function searchIndex(
   account: IndexedAccount,
   selection: Selection,
   { limit, cached, refresh, oneSignerFirst, ...running }: FindOptions & UpdateOptions,
-): Promise<Found> {
+): Promise<SearchResult> {
   const { writer } = account;
   if (refresh) writer.clear();
   const isCached = cached && writer.store.isKept;
@@ -70,7 +70,7 @@ export async function findInIndex(
  * Without a complete index, it is empty.
  * @throws IndexUnusable
  */
-export async function finalInIndex(
+export async function finalEnvelopes(
   account: IndexedAccount,
   ids: readonly string[],
   running: UpdateOptions,
@@ -86,7 +86,7 @@ export async function finalInIndex(
 }
 
 /** Yields the envelopes of the index as it knows them, without a request. A missing index is empty. */
-export async function* storedInIndex(account: IndexedAccount): AsyncGenerator<Envelope, void, undefined> {
+export async function* storedEnvelopes(account: IndexedAccount): AsyncGenerator<Envelope, void, undefined> {
   const index = await EnvelopeIndex.open(account, {});
   yield* index.stored(index.snapshot.known.values(), { cached: true });
 }
@@ -102,7 +102,7 @@ export interface AccountEnvelopes {
  * is not read again: it may have been canceled since, but it was declined.
  * @throws IndexUnusable
  */
-export async function accountInIndex(
+export async function accountEnvelopes(
   account: IndexedAccount,
   selection: Selection,
   running: UpdateOptions,

@@ -15,7 +15,7 @@ import {
   type Completeness,
   type EntryHead,
   envelopeIn,
-  hasTexts,
+  hasAllTextsBeforeEnvelope,
   type IndexEvent,
   readHead,
 } from './entry.ts';
@@ -143,7 +143,7 @@ export class Snapshot {
   #matchOf(head: EntryHead, created: number, line: Buffer): Match {
     const { id, known } = head;
     const isPart = known === 'part';
-    const mayMatch = isPart || hasTexts(line, this.#needles);
+    const mayMatch = isPart || hasAllTextsBeforeEnvelope(line, this.#needles);
     const envelope = this.#needsParsing(head, mayMatch, line) ? envelopeIn(line) : undefined;
     this.members?.add(id, created, envelope ? (envelope.metadata ?? (isPart ? undefined : null)) : null);
     if (!mayMatch) return { matches: false, expires: Number.NaN, isOneSigner: false };

@@ -13,7 +13,7 @@ import { hintForUnknown, type KnownCommands } from './suggestions.ts';
 const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 
 /** Converts oclif's errors about flags, arguments, and commands to usage errors. Returns other errors unchanged. */
-export function translate(
+export function translateOclifError(
   error: unknown,
   config: Config | undefined,
   { name, words }: Pick<FailedCommand, 'name' | 'words'>,

@@ -3,12 +3,12 @@ import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../settings/profile.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { readProfiles } from '../../settings/store.ts';
-import { scopeOf } from '../session/observations.ts';
+import { indexScopeOf } from '../session/observations.ts';
 import { cacheFile, readRecent } from './cache.ts';
 import { readCommandTree } from './command-tree.ts';
 import { type CompletionCandidate, type CompletionSources, complete } from './complete.ts';
 import type { CompletionLine } from './line.ts';
-import { candidateLines, readTyped, SHELLS } from './shells.ts';
+import { candidateLines, parseTypedWords, SHELLS } from './shells.ts';
 
 /**
  * Runs `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It reads only small
@@ -20,7 +20,7 @@ export function main(argv: readonly string[], root: string): void {
     const [name, ...handed] = argv;
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) return;
-    const typed = readTyped(shell, handed);
+    const typed = parseTypedWords(shell, handed);
     const lookup = lookupIn(readableStore());
     const completion = complete(readCommandTree(root), typed.words, typed.current, lookup);
     process.stdout.write(`${candidateLines(shell, completion, typed, safeLine).join('\n')}\n`);
@@ -44,7 +44,7 @@ function lookupIn(store: Profiles | undefined): CompletionSources {
         ([value, { baseUrl }]): CompletionCandidate => ({ value, description: baseUrl }),
       ),
     recent: (kind, line) => {
-      const scope = store && scopeOf(settingsOf(line, store));
+      const scope = store && indexScopeOf(settingsOf(line, store));
       return scope ? readRecent(cacheFile(stateDir(), scope), kind, Date.now()) : [];
     },
   };

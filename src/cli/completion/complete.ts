@@ -9,7 +9,7 @@ import {
 } from '../../kernel/statuses.ts';
 import { DOCUMENT_KINDS, EVENTS } from '../../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './command-tree.ts';
-import { type CompletionLine, flagNamed, readLine } from './line.ts';
+import { type CompletionLine, findFlag, parseTypedLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
 /** A candidate for the word at the cursor. */
@@ -49,7 +49,7 @@ export function complete(
   current: string,
   lookup: CompletionSources,
 ): Completion {
-  const line = readLine(tree, words);
+  const line = parseTypedLine(tree, words);
   const { candidates, paths } = atCursor(tree, line, current, lookup);
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
 }
@@ -63,7 +63,7 @@ function atCursor(
   if (line.pending) return flagValues(line.pending, line, current, lookup);
   if (!line.flagsEnded && current.startsWith('-')) {
     const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
-    const flag = name === undefined ? undefined : flagNamed(line, name);
+    const flag = name === undefined ? undefined : findFlag(line, name);
     if (flag === undefined || value === undefined) return { candidates: flagNames(line), paths: 'none' };
     const found = flagValues(flag, line, value, lookup);
     return { ...found, candidates: withPrefix(`--${flag.name}=`, found.candidates) };

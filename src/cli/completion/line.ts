@@ -17,7 +17,7 @@ export interface CompletionLine {
 }
 
 /** Parses the words before the one to complete. */
-export function readLine(tree: CommandTree, words: readonly string[]): CompletionLine {
+export function parseTypedLine(tree: CommandTree, words: readonly string[]): CompletionLine {
   const depth = commandDepth(tree, words);
   const path = words.slice(0, depth).join(':');
   const line: CompletionLine = {
@@ -55,14 +55,14 @@ function readWord(line: CompletionLine, word: string): void {
 
 function readFlag(line: CompletionLine, word: string): void {
   const [, long, value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
-  const flag = long === undefined ? flagOfLetters(line, word) : flagNamed(line, long);
+  const flag = long === undefined ? flagOfLetters(line, word) : findFlag(line, long);
   if (flag === undefined) return;
   line.flags.set(flag.name, value ?? '');
   if (flag.type === 'option' && value === undefined && !attachedValue(line, word)) line.pending = flag;
 }
 
 /** Returns the flag with this name, including `--no-…`. */
-export function flagNamed(line: CompletionLine, name: string): FlagFacts | undefined {
+export function findFlag(line: CompletionLine, name: string): FlagFacts | undefined {
   const flags = line.command?.flags ?? {};
   const positive = ownValue(flags, name.replace(/^no-/, ''));
   return ownValue(flags, name) ?? (positive?.allowNo ? positive : undefined);

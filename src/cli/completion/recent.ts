@@ -1,4 +1,4 @@
-import type { Envelope, Template } from '../../api/schemas.ts';
+import type { Envelope, Template } from '../../api/resource-types.ts';
 
 /** An item that can be completed by its ID, with a description. */
 export interface Recent {

@@ -12,7 +12,7 @@ export interface TypedWord {
 }
 
 /** Parses what a shell's script passes: `=` and the current word, followed by the words before it (in bash, the whole line). */
-export function readTyped(shell: Shell, handed: readonly string[]): TypedWord {
+export function parseTypedWords(shell: Shell, handed: readonly string[]): TypedWord {
   const [marked = '=', ...words] = handed;
   const raw = marked.slice(1);
   if (shell === 'bash') return readBash(raw, words[0] ?? '');
@@ -51,7 +51,7 @@ function lineOf(
   return shown === '' ? text : `${text}\t${shown}`;
 }
 
-interface Token {
+interface ShellToken {
   raw: string;
   value: string;
   /** The quote that is still open at the end of the word. */
@@ -76,9 +76,9 @@ function readBash(cursorWord: string, line: string): TypedWord {
 }
 
 /** Splits a command line into words by the rules of POSIX shells, without expanding anything. The last word may be empty. */
-function tokenize(line: string): Token[] {
-  const tokens: Token[] = [];
-  let token: Token = { raw: '', value: '', quote: '' };
+function tokenize(line: string): ShellToken[] {
+  const tokens: ShellToken[] = [];
+  let token: ShellToken = { raw: '', value: '', quote: '' };
   for (let i = 0; i < line.length; i++) {
     const character = line.charAt(i);
     if (token.quote === '' && /\s/.test(character)) {
@@ -100,7 +100,7 @@ function escapes(quote: string, next: string): boolean {
   return quote === '' || (quote === '"' && /[\\$`"]/.test(next));
 }
 
-function addTo(token: Token, character: string): void {
+function addTo(token: ShellToken, character: string): void {
   token.raw += character;
   if (token.quote === '' && (character === '"' || character === "'")) token.quote = character;
   else if (character === token.quote) token.quote = '';

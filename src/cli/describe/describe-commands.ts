@@ -90,7 +90,7 @@ function describeCommand(id: string, command: CommandFacts, root: string): Recor
       ),
     flags: Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)])),
     exclusions: exclusionsOf(flags),
-    exitCodes: exitsOf(id),
+    exitCodes: exitCodesOf(id),
     outputSchema: outputSchemaOf(root, id),
   };
 }
@@ -155,7 +155,7 @@ const OWN_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> =
 };
 
 /** Returns the exit codes of a command, with their meanings. */
-export function exitsOf(id: string): Record<string, string> {
+export function exitCodesOf(id: string): Record<string, string> {
   const own = Object.entries(COMMANDS_BY_CODE).flatMap(([code, ids]) =>
     ids.includes(id) ? [Number(code)] : [],
   );

@@ -10,7 +10,7 @@ import type { CommandTerminal } from '../terminal.ts';
 /** Signers by ID or address, by envelope ID. */
 export type SignersById = ReadonlyMap<string, readonly string[]>;
 
-export interface Ids {
+export interface ParsedIds {
   ids: string[];
   /** Whether the output is a stream: with several arguments, even if they are equal, or with IDs from stdin. */
   stream: boolean;
@@ -27,7 +27,7 @@ const SOURCES = {
     "To show an envelope's keys, run `esign envelopes get ID`. To download its documents, run `esign envelopes download ID`.",
 };
 type IdKind = keyof typeof SOURCES;
-type Notices = Pick<CommandTerminal, 'notice'>;
+type NoticeTerminal = Pick<CommandTerminal, 'notice'>;
 
 /**
  * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
@@ -38,9 +38,9 @@ type Notices = Pick<CommandTerminal, 'notice'>;
 export async function readIds(
   words: readonly string[],
   what: IdKind,
-  terminal: Notices,
+  terminal: NoticeTerminal,
   stdin?: Readable,
-): Promise<Ids> {
+): Promise<ParsedIds> {
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
       hint: SOURCES[what],
@@ -60,13 +60,13 @@ export async function readIds(
 }
 
 /** Says on a terminal what the command waits for. */
-function announceReading(what: IdKind, terminal: Notices): void {
+function announceReading(what: IdKind, terminal: NoticeTerminal): void {
   if (isatty(0))
     terminal.notice(`Reading ${what}s, one per line. Press Ctrl-D at the end, or Ctrl-C to stop.`);
 }
 
 /** @throws UsageError unless the IDs come from stdin, where a command before may have found none. */
-function reportNone(what: IdKind, fromStdin: boolean, terminal: Notices): void {
+function reportNone(what: IdKind, fromStdin: boolean, terminal: NoticeTerminal): void {
   if (fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
   else
     throw new UsageError(`The ${what} is empty.`, {
@@ -78,7 +78,7 @@ function reportNone(what: IdKind, fromStdin: boolean, terminal: Notices): void {
 async function readEnvelopeLines(
   ids: string[],
   signers: Map<string, string[]>,
-  terminal: Notices,
+  terminal: NoticeTerminal,
   input?: Readable,
 ): Promise<void> {
   const alone = new Set(ids);
@@ -100,7 +100,7 @@ function wordsOf(line: string): string[] {
 }
 
 /** @throws UsageError for JSON, whose lines would be taken for IDs. */
-async function linesOf(what: IdKind, terminal: Notices, given?: Readable): Promise<string[]> {
+async function linesOf(what: IdKind, terminal: NoticeTerminal, given?: Readable): Promise<string[]> {
   if (given === undefined) announceReading(what, terminal);
   const input = given ?? takeStdin(`${what}s`);
   const text = toUtf8(await readInput(input, `The list of ${what}s`)).toString('utf8');
@@ -111,7 +111,12 @@ async function linesOf(what: IdKind, terminal: Notices, given?: Readable): Promi
   return text.split(/\r\n|\r|\n/);
 }
 
-async function readLines(ids: string[], what: IdKind, terminal: Notices, input?: Readable): Promise<void> {
+async function readLines(
+  ids: string[],
+  what: IdKind,
+  terminal: NoticeTerminal,
+  input?: Readable,
+): Promise<void> {
   for (const line of await linesOf(what, terminal, input)) {
     const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);

@@ -12,7 +12,7 @@ export interface LimitFlags {
 }
 
 /** Applies --limit and --all. */
-export const limited = {
+export const withLimit = {
   /**
    * Yields the first items, or all with --all. If there are more, prints a notice on stderr, unless the user set the limit or the
    * output is JSON or IDs only. `total` returns the number of all items if it is known by then.
@@ -23,10 +23,10 @@ export const limited = {
     context: Context,
     total: () => number | undefined = () => undefined,
   ): AsyncIterable<T> {
-    const maxItems = limited.maxItems(flags);
+    const maxItems = withLimit.maxItems(flags);
     return maxItems === undefined
       ? items
-      : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
+      : takeFirst(items, maxItems, () => withLimit.notice(flags, context, total()));
   },
 
   /**
@@ -46,7 +46,7 @@ export const limited = {
 
   /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */
   pageSize(flags: LimitFlags, unfiltered: boolean): number {
-    const most = limited.maxItems(flags);
+    const most = withLimit.maxItems(flags);
     return most === undefined || !unfiltered ? LIMITS.pageSize : Math.min(LIMITS.pageSize, most + 1);
   },
 };

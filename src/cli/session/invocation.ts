@@ -1,4 +1,4 @@
-import { secretsOf } from '../../kernel/process/child-environment.ts';
+import { secretsInEnvironment } from '../../kernel/process/child-environment.ts';
 import { createRedactor, type Redactor } from '../../kernel/redaction.ts';
 import { StandardOutput } from '../boot/standard-output.ts';
 import { createRecents } from '../completion/recent.ts';
@@ -27,7 +27,7 @@ export function createInvocation(words: readonly string[]): Invocation {
   return {
     words,
     command: '',
-    redactor: createRedactor(secretsOf(process.env)),
+    redactor: createRedactor(secretsInEnvironment(process.env)),
     interrupt,
     output: new StandardOutput(interrupt),
     observations: { recents: createRecents(), scope: undefined, index: undefined },

@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/resolve.ts';
 import type { Recents } from '../completion/recent.ts';
 
 /** Returns the account to which seen IDs belong, or undefined without a base URL or key. */
-export function scopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
+export function indexScopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
@@ -22,7 +22,7 @@ export interface Observations {
 /** Returns the path of the index, or undefined if it is disabled or there is no home folder. */
 export function indexPathOf(settings: Settings): string | undefined {
   if (settings.profile?.index === false || process.env.ESIGN_NO_INDEX) return undefined;
-  const scope = scopeOf(settings);
+  const scope = indexScopeOf(settings);
   const folder = findStateDir();
   return scope && folder && indexPath(folder, scope);
 }

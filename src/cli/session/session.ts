@@ -19,7 +19,7 @@ import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { accountFlags } from './account.ts';
 import type { Invocation } from './invocation.ts';
-import { indexPathOf, scopeOf, similarIdsFinder } from './observations.ts';
+import { indexPathOf, indexScopeOf, similarIdsFinder } from './observations.ts';
 
 export interface SessionFlags {
   profile?: string | undefined;
@@ -31,7 +31,7 @@ export interface SessionFlags {
 }
 
 /** How a client uses the rate window of its key. Requests and waits with a function here are not shown on the terminal. */
-export type Pacing = Pick<ClientOptions, 'reserve' | 'maxWaitMs' | 'graceMs' | 'onRequest' | 'onWait'>;
+export type RateSettings = Pick<ClientOptions, 'reserve' | 'maxWaitMs' | 'graceMs' | 'onRequest' | 'onWait'>;
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
 const RESPONSE_GRACE_MS = 2_000;
@@ -108,18 +108,18 @@ export class Session {
   }
 
   /** Returns the client of the service. If a pacing is given, returns a separate client. */
-  client(pacing?: Pacing): Promise<Client> {
+  client(pacing?: RateSettings): Promise<Client> {
     if (pacing !== undefined) return this.#connect(pacing);
     this.#connected ??= this.#connect({});
     return this.#connected;
   }
 
-  async #connect(pacing: Pacing): Promise<Client> {
+  async #connect(pacing: RateSettings): Promise<Client> {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
     const { observations } = this.#invocation;
     const { recents } = observations;
-    observations.scope = scopeOf(settings);
+    observations.scope = indexScopeOf(settings);
     const path = indexPathOf(settings);
     if (path !== undefined) observations.index ??= new IndexWriter(new FileStore(path));
     const { index } = observations;
@@ -210,7 +210,7 @@ export class Session {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    options: Pacing & Partial<Omit<ClientOptions, keyof Pacing>> = {},
+    options: RateSettings & Partial<Omit<ClientOptions, keyof RateSettings>> = {},
   ): Promise<Client> {
     const key = await this.readKey(apiKey);
     this.#invocation.redactor.add(key);

@@ -1,14 +1,14 @@
 import { dirname, join, resolve } from 'node:path';
 import { isForeign } from '../../kernel/files/ownership.ts';
-import { MANIFEST_NAME, parseLine, readManifest, staysInside } from './manifest.ts';
+import { isInsideFolder, MANIFEST_NAME, parseManifestLine, readManifest } from './manifest.ts';
 
 /** A line of a hash list: the file that it names, or a problem. */
-export type ListLine =
+export type HashListLine =
   | { file: string; sha256: string; problem?: undefined }
   | { file?: undefined; sha256?: undefined; problem: string };
 
 interface HashList {
-  lines: readonly ListLine[];
+  lines: readonly HashListLine[];
   /** The hashes by path. A list can name a file several times. */
   byPath: ReadonlyMap<string, readonly string[]>;
 }
@@ -69,11 +69,11 @@ async function readList(dir: string): Promise<HashList> {
 }
 
 /** Reads a line. A problem names it by its number: its text may be a secret if the file isn't a list. */
-function lineOf(dir: string, line: string, number: number): ListLine {
-  const entry = parseLine(line);
+function lineOf(dir: string, line: string, number: number): HashListLine {
+  const entry = parseManifestLine(line);
   if (entry === undefined) return { problem: `line ${number} is invalid.` };
   const { name, sha256 } = entry;
-  return staysInside(name)
+  return isInsideFolder(name)
     ? { file: join(dir, name), sha256 }
     : { problem: `line ${number} names a file outside the folder.` };
 }

@@ -27,7 +27,7 @@ const LINE = /^([0-9a-fA-F]{64}) [ *](.+)$/s;
 const TAGGED_LINE = /^SHA(?:2-)?256 ?\((.+)\) ?= ([0-9a-fA-F]{64})$/s;
 
 /** Parses a line returned by `readManifest`. Returns undefined for a comment or anything else that isn't an entry. */
-export function parseLine(line: string): ManifestEntry | undefined {
+export function parseManifestLine(line: string): ManifestEntry | undefined {
   const [, taggedName, taggedHash] = TAGGED_LINE.exec(line) ?? [];
   const [, sha256 = taggedHash, name = taggedName] = LINE.exec(line) ?? [];
   if (sha256 === undefined || name === undefined) return undefined;
@@ -77,7 +77,7 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   const missing = new Map(files);
   const lines = (await linesIn(dir)).map((line) => {
     // `find` prefixes names with ./
-    const name = posix.normalize(parseLine(line)?.name ?? '');
+    const name = posix.normalize(parseManifestLine(line)?.name ?? '');
     const sha256 = files.get(name);
     if (sha256 === undefined) return line;
     missing.delete(name);
@@ -92,6 +92,6 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
 }
 
 /** Returns true if a name in the list stays inside the list's folder. */
-export function staysInside(name: string): boolean {
+export function isInsideFolder(name: string): boolean {
   return name !== '' && !isAbsolute(name) && !/^[a-z]:/i.test(name) && !name.split(/[/\\]/).includes('..');
 }

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { valueText } from '../../kernel/text/exact-json.ts';
 import { safeFileName } from './file-names.ts';

@@ -6,13 +6,13 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { refuseLinks } from '../../kernel/files/folder.ts';
 import { openRegular, sha256Of } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { type CheckedSeal, checkSeal } from '../seal/check-seal.ts';
-import { expectsSeals, type JudgedSeal, judgeSeal, type SealRule } from '../seal/judge.ts';
+import { checkSeal, type SealWithSigner } from '../seal/check-seal.ts';
+import { expectsSeals, judgeSeal, type SealRule, type SealWithTrust } from '../seal/judge.ts';
 import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
-import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './hash-lists.ts';
+import { type ExpectedHash, folderAndParents, type HashListLine, HashLists } from './hash-lists.ts';
 import { localError } from './local-error.ts';
-import { MANIFEST_NAME, staysInside } from './manifest.ts';
+import { isInsideFolder, MANIFEST_NAME } from './manifest.ts';
 import { isCutOff, isPdf } from './pdf-header.ts';
 
 const CONCURRENCY = 4;
@@ -23,7 +23,7 @@ export interface VerifiedFile {
   /** The result of comparing the file with the hash lists; `unlisted` if no list names it. */
   list: 'ok' | 'changed' | 'missing' | 'unlisted';
   /** Null for a file that isn't a PDF. */
-  seal: JudgedSeal | null;
+  seal: SealWithTrust | null;
   error: { code: string; message: string } | null;
 }
 
@@ -108,12 +108,12 @@ function listResult(expected: readonly ExpectedHash[], isChanged: boolean): Veri
  */
 async function saveSealedPart(
   opened: number,
-  checked: CheckedSeal | null,
+  checked: SealWithSigner | null,
   { name, isNamed }: ArchiveFile,
   { sealedPartDir: dir }: ArchiveVerifyOptions,
 ): Promise<true | EsignError | null> {
   if (dir === undefined || !hasSealedPart(checked?.seal)) return null;
-  const isBelow = !isNamed && staysInside(name);
+  const isBelow = !isNamed && isInsideFolder(name);
   const path = sealedPartPath(join(dir, isBelow ? name : basename(name)));
   try {
     refuseLinks(dir, path);
@@ -134,7 +134,7 @@ function errorOf(problems: readonly (VerifiedFile['error'] | undefined)[]): Veri
 }
 
 /** A PDF that was cut off has lost the seal at its end, so it would look like one that never had any. */
-function incompleteness(file: number, seal: JudgedSeal | null): VerifiedFile['error'] {
+function incompleteness(file: number, seal: SealWithTrust | null): VerifiedFile['error'] {
   if (seal?.state !== 'unsigned' || !isCutOff(file)) return null;
   const message = 'The end of the PDF is missing, and with it any seal. Get the file again.';
   return { code: 'STORAGE_CORRUPT', message };
@@ -176,7 +176,7 @@ interface ArchiveFile {
  */
 async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFile[]> {
   if (!(await isFolder(place))) return [{ path: place, name: place, isNamed: true }];
-  const found = new Found(place);
+  const found = new FilesToVerify(place);
   await addFolder(place, found, lists);
   for (const dir of folderAndParents(dirname(resolve(place))))
     for (const line of (await lists.of(dir)).lines) found.addBelow(line);
@@ -199,7 +199,7 @@ async function isFolder(place: string): Promise<boolean> {
 }
 
 /** Collects the files to check in a folder, each one once. */
-class Found {
+class FilesToVerify {
   readonly #place: string;
   readonly #byPath = new Map<string, ArchiveFile>();
   readonly #failures: ArchiveFile[] = [];
@@ -221,21 +221,21 @@ class Found {
     this.#failures.push({ path, name, isNamed: false, isFailure: true });
   }
 
-  addLine(dir: string, line: ListLine): void {
+  addLine(dir: string, line: HashListLine): void {
     if (line.file === undefined) {
       this.addFailure(null, `${join(dir, MANIFEST_NAME)}: ${line.problem}`);
     } else this.addFile(join(dir, relative(resolve(dir), line.file)));
   }
 
   /** Adds a line of a list above the folder if it names a file in the folder. */
-  addBelow({ file }: ListLine): void {
+  addBelow({ file }: HashListLine): void {
     const base = resolve(this.#place);
     if (file?.startsWith(`${base}${sep}`)) this.addFile(join(this.#place, relative(base, file)));
   }
 }
 
 /** Adds a folder and its subfolders. Links to folders are not followed, because they can lead anywhere and form cycles. */
-async function addFolder(dir: string, found: Found, lists: HashLists): Promise<void> {
+async function addFolder(dir: string, found: FilesToVerify, lists: HashLists): Promise<void> {
   for (const line of (await lists.of(resolve(dir))).lines) found.addLine(dir, line);
   const entries = await readdir(dir, { withFileTypes: true }).catch((error: unknown) =>
     found.addFailure(dir, `${dir} can't be read (${diskReason(error)}).`),

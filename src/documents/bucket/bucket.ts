@@ -6,7 +6,7 @@ import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { type BucketSettings, connect } from './connection.ts';
 import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './errors.ts';
-import { factsOf, type ObjectFacts, type OpenedObject } from './object.ts';
+import { metadataFromHeaders, type ObjectMetadata, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
 
 export interface OpenOptions {
@@ -21,7 +21,7 @@ export interface Bucket {
   readonly name: string;
   /** Returns undefined if the object has changed: it has another ETag, or fewer bytes. */
   open(key: string, request?: OpenOptions): Promise<OpenedObject | undefined>;
-  head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
+  head(key: string, signal?: AbortSignal): Promise<ObjectMetadata>;
   /** Returns a URL with which anyone can download the object. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
@@ -67,17 +67,21 @@ export async function openBucket(
           signal,
         });
         if (status === 412 || status === 416) return undefined;
-        return { ...factsOf(headers), body: bytesOf(body, timeoutMs), cancel: () => void body.destroy() };
+        return {
+          ...metadataFromHeaders(headers),
+          body: bytesOf(body, timeoutMs),
+          cancel: () => void body.destroy(),
+        };
       } catch (error) {
         throw failure(error, key, 'fetch', signal);
       }
     },
     async head(key, signal) {
-      let facts: ObjectFacts;
+      let facts: ObjectMetadata;
       try {
         const { headers, body } = await sender.send({ method: 'HEAD', key, signal });
         body.destroy();
-        ({ facts } = factsOf(headers));
+        ({ facts } = metadataFromHeaders(headers));
       } catch (error) {
         throw failure(error, key, 'read the metadata of', signal);
       }

@@ -4,7 +4,8 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
-import { type AskedServices, awsCredentials, refuseBrokenVariables } from './credentials.ts';
+import { readQuotedNames } from './aws-config.ts';
+import { awsCredentials, type CredentialRequests, refuseBrokenVariables } from './credentials.ts';
 
 /** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
 export interface BucketSettings {
@@ -33,8 +34,9 @@ export async function connect(
   // The SDK uses the profile's endpoint_url only if the profile is set through the environment, not through the client option.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  await readQuotedNames(sdk);
   const config = clientConfig(settings, timeoutMs);
-  const asked: AskedServices = { handler: undefined, host: undefined };
+  const asked: CredentialRequests = { handler: undefined, host: undefined };
   config.credentials ??= awsCredentials(sdk, asked, timeoutMs);
   const client = new sdk.S3Client(config);
   const { requestHandler } = client.config;

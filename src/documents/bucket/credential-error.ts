@@ -1,10 +1,10 @@
+import type { Environment } from '../../kernel/environment.ts';
 import { codeOf, messageOf, StorageError } from '../../kernel/errors.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { connectionReason, UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command, shellWord } from '../../kernel/text/shell-words.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 /** A section of the files in ~/.aws. */
 type Section = Readonly<Record<string, string | undefined>>;
 
@@ -108,13 +108,8 @@ function misconfigured(used: string, { profiles, ssoSessions }: AwsFiles): Probl
 }
 
 function missingSession(profile: string, session: string): Problem {
-  const why = `the AWS profile ${profile} names the sso_session ${session}`;
-  if (!/\s/.test(session))
-    return { why: `${why}, which is not in ~/.aws/config`, hint: 'Add it with `aws configure sso-session`.' };
-  return {
-    why: `${why}, and names with a space can't be read`,
-    hint: 'Rename the session in ~/.aws/config, and sign in again with `aws sso login`.',
-  };
+  const why = `the AWS profile ${profile} names the sso_session ${session}, which is not in ~/.aws/config`;
+  return { why, hint: 'Add it with `aws configure sso-session`.' };
 }
 
 /** Returns the answer of a service that refused the request. */

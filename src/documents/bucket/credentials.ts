@@ -4,7 +4,7 @@ import { messageOf, StorageError } from '../../kernel/errors.ts';
 import { containerUrl, credentialError, missingProfileError } from './credential-error.ts';
 import { runCredentialProcess } from './credential-process.ts';
 
-type Sdk = Pick<
+type CredentialSdk = Pick<
   typeof import('./s3-sdk.ts'),
   | 'defaultProvider'
   | 'externalDataInterceptor'
@@ -37,7 +37,7 @@ export function refuseBrokenVariables({ accessKeyId }: { accessKeyId?: string | 
 const FAILURE_MS = 60_000;
 
 /** How the SDK asks services for credentials. */
-export interface AskedServices {
+export interface CredentialRequests {
   /** Sends the requests, if needed through a proxy. */
   handler: S3Client['config']['requestHandler'] | undefined;
   /** The host of the last request. */
@@ -49,7 +49,11 @@ export interface AskedServices {
  * the source's answer.
  * @param timeoutMs how long credential_process may take
  */
-export function awsCredentials(sdk: Sdk, asked: AskedServices, timeoutMs: number): CredentialProvider {
+export function awsCredentials(
+  sdk: CredentialSdk,
+  asked: CredentialRequests,
+  timeoutMs: number,
+): CredentialProvider {
   // The SDK runs the command of a profile with this function.
   const exec = (command: string, done: (error: Error | null, output?: { stdout: string }) => void) => {
     const onError = (error: unknown) => done(error instanceof Error ? error : new Error(messageOf(error)));
@@ -88,7 +92,7 @@ const SOURCES = [
  * Asks the source that is configured, and no other. The default chain would also continue after a failure, and hide its reason. It is asked
  * if nothing is configured.
  */
-async function ask(sdk: Sdk, { handler }: AskedServices, caller: Caller) {
+async function ask(sdk: CredentialSdk, { handler }: CredentialRequests, caller: Caller) {
   const { env } = process;
   const profile = env.AWS_PROFILE;
   const settings = (await sdk.parseKnownFiles({}))[profile ?? 'default'];

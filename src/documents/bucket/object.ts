@@ -9,7 +9,7 @@ export interface Checksum {
   value: string;
 }
 
-export interface ObjectFacts {
+export interface ObjectMetadata {
   /** The size of the whole object in bytes, if the bucket returned it. */
   size: number | undefined;
   /** The ETag as sent, with its quotes. */
@@ -20,7 +20,7 @@ export interface ObjectFacts {
 }
 
 /** Returns true if the content can be verified, not only its length. */
-export function hasContentHash(facts: ObjectFacts): boolean {
+export function hasContentHash(facts: ObjectMetadata): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
@@ -30,7 +30,7 @@ export function isStrongEtag(etag: string | undefined): etag is string {
 }
 
 export interface OpenedObject {
-  facts: ObjectFacts;
+  facts: ObjectMetadata;
   /** The offset in the object of the body's first byte. */
   from: number;
   body: AsyncIterable<Uint8Array>;
@@ -47,7 +47,7 @@ export function headerOf(headers: BucketHeaders, name: string): string | undefin
 }
 
 /** Returns what the headers of a response say about an object, and the offset of the body's first byte. */
-export function factsOf(headers: BucketHeaders): { facts: ObjectFacts; from: number } {
+export function metadataFromHeaders(headers: BucketHeaders): { facts: ObjectMetadata; from: number } {
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headerOf(headers, 'content-range') ?? '');
   const size = Number(range === null ? headerOf(headers, 'content-length') : range[2]);
   return {

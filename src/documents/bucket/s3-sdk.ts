@@ -4,4 +4,9 @@ export { fromHttp } from '@aws-sdk/credential-provider-http';
 export { fromIni } from '@aws-sdk/credential-provider-ini';
 export { defaultProvider } from '@aws-sdk/credential-provider-node';
 export { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-export { externalDataInterceptor, loadSsoSessionData, parseKnownFiles } from '@smithy/core/config';
+export {
+  externalDataInterceptor,
+  getHomeDir,
+  loadSsoSessionData,
+  parseKnownFiles,
+} from '@smithy/core/config';

@@ -5,10 +5,10 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import type { VerifiedFile } from '../archive/verify.ts';
 import type { FileResult } from '../download/file.ts';
-import type { JudgedSeal } from '../seal/judge.ts';
+import type { SealWithTrust } from '../seal/judge.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
-export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
+export function renderFile(file: FileResult, terminal: Terminal, seal: SealWithTrust | null = null): string {
   const { status, path, bytes, sha256, key } = file;
   if (!terminal.outIsTty) {
     return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
@@ -41,7 +41,7 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 }
 
 /** Describes a seal in a phrase such as `sealed by X on 2026-03-01, same sealer as before (pinned)`. */
-function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: JudgedSeal): string {
+function sealInWords({ state, subject, time, trust, coverage, addedBytes, others }: SealWithTrust): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject);
@@ -53,7 +53,7 @@ function sealInWords({ state, subject, time, trust, coverage, addedBytes, others
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }
 
-const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
+const TRUST: Readonly<Record<NonNullable<SealWithTrust['trust']>, string>> = {
   pinned: 'same sealer as before (pinned)',
   trusted: 'trusted',
   other: 'not the pinned certificate',

@@ -5,8 +5,8 @@ import type { Context } from '../../cli/session/context.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { exactTime } from '../../output/time.ts';
-import { requireKey } from '../download/locate.ts';
-import { LINK_MS } from '../download-limits.ts';
+import { requireStorageKey } from '../download/locate.ts';
+import { LINK_DURATION_MS } from '../download-limits.ts';
 import { forEachKey } from './storage-keys.ts';
 
 export default class DocumentsLink extends EsignCommand {
@@ -25,15 +25,15 @@ export default class DocumentsLink extends EsignCommand {
   static override flags = {
     expires: durationFlag(
       '15m',
-      `how long the link works, up to ${durationText(LINK_MS.max)} (default ${durationText(LINK_MS.default)})`,
+      `how long the link works, up to ${durationText(LINK_DURATION_MS.max)} (default ${durationText(LINK_DURATION_MS.default)})`,
       1_000,
     ),
   };
 
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(DocumentsLink);
-    const seconds = Math.round((flags.expires ?? LINK_MS.default) / 1_000);
-    if (seconds > LINK_MS.max / 1_000)
+    const seconds = Math.round((flags.expires ?? LINK_DURATION_MS.default) / 1_000);
+    if (seconds > LINK_DURATION_MS.max / 1_000)
       throw new UsageError('--expires can be at most 7 days, the S3 limit.', {
         hint: 'Use --expires 7d, and send a new link later.',
       });
@@ -59,5 +59,5 @@ export default class DocumentsLink extends EsignCommand {
 async function keyFor(word: string, context: Context): Promise<string> {
   if (!/^env_[^/]+$/.test(word)) return word;
   const client = await context.session.client();
-  return requireKey(await client.envelopes.get(word, context.interrupt.signal), 'signed');
+  return requireStorageKey(await client.envelopes.get(word, context.interrupt.signal), 'signed');
 }

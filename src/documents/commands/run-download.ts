@@ -18,7 +18,7 @@ import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.
 import type { FileTarget, LocateOptions } from '../download/locate.ts';
 import type { CheckedFile } from '../download/seals.ts';
 import { targetsOfId } from '../download/targets.ts';
-import { CONCURRENT_DOWNLOADS, WAIT_MS } from '../download-limits.ts';
+import { CONCURRENT_DOWNLOADS, DEFAULT_WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
 import { openBucketOf } from './open-bucket.ts';
 import { sealSourceOf } from './seal-signers.ts';
@@ -40,7 +40,7 @@ export const downloadFlags = {
   force: booleanFlag('replace existing files whose content differs'),
   wait: durationFlag(
     '30s',
-    `how long to wait for a file that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
+    `how long to wait for a file that is not in the bucket yet (default ${durationText(DEFAULT_WAIT_MS)})`,
   ),
 };
 
@@ -52,7 +52,7 @@ export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force'> & Parti
 const LARGE_RUN_FILES = 2_000;
 
 /** Starts the time limit for waiting for files. Prints a notice the first time the run has to wait. */
-export async function waitingOf(
+export async function startWaitLimit(
   targets: readonly FileTarget[],
   flags: { wait?: number | undefined },
   { session, terminal, interrupt: { signal } }: Context,
@@ -62,7 +62,7 @@ export async function waitingOf(
   let isShown = false;
   return {
     client: targets.some(({ key }) => key === null) ? await session.client() : undefined,
-    limit: new TimeLimit(session.clock, flags.wait ?? WAIT_MS),
+    limit: new TimeLimit(session.clock, flags.wait ?? DEFAULT_WAIT_MS),
     untilSigned: flags.wait !== undefined,
     clock: session.clock,
     signal,
@@ -104,14 +104,14 @@ export async function downloadAll(
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   const seen = { problems: 0, seal: 0, size: 0 };
   try {
-    for await (const file of fetchInto(targets, flags, context, { naming, progress })) {
+    for await (const file of downloadIntoFolder(targets, flags, context, { naming, progress })) {
       const { result, problem, error } = file;
       progress.done++;
       if (error !== undefined) progress.failed++;
       if (problem !== null) seen.problems++;
       if (result.proof === 'seal' || result.proof === 'size') seen[result.proof]++;
       await batch.report(itemOf(file, context.terminal, tag));
-      const notice = noticeOn(file);
+      const notice = sealNotice(file);
       if (notice !== undefined && !context.terminal.json)
         await line.aside(() => context.terminal.notice(`${result.path}: ${notice}`));
     }
@@ -158,7 +158,7 @@ function itemOf(
 }
 
 /** Returns the problem with a seal, or what an accepted one doesn't cover, and where the sealed part is. */
-export function noticeOn({ seal, sealedPart, problem }: CheckedFile): string | undefined {
+export function sealNotice({ seal, sealedPart, problem }: CheckedFile): string | undefined {
   if (problem !== null) return problem.message;
   return sealedPart === null ? undefined : `${seal?.reason ?? ''} The sealed part is ${sealedPart.path}.`;
 }
@@ -187,7 +187,12 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
   const bucket = await openBucketOf(context.session);
   try {
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
-    const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
+    const { proof } = await fetchToStream(
+      bucket,
+      target,
+      write,
+      await startWaitLimit([target], flags, context),
+    );
     reportMissingChecksums({ seal: 0, size: proof === undefined ? 1 : 0 }, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
@@ -197,7 +202,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
 }
 
 /** Downloads the files to their folder and writes a list of their hashes there. Yields the results in the order of the targets. */
-export async function* fetchInto(
+export async function* downloadIntoFolder(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
@@ -217,7 +222,7 @@ export async function* fetchInto(
       signal,
       onBusy: busyNotice(dir, context.terminal),
     });
-    const waiting = await waitingOf(targets, flags, context);
+    const waiting = await startWaitLimit(targets, flags, context);
     yield* fetchFiles(bucket, targets, {
       ...waiting,
       naming: output === undefined ? naming : basename(output),

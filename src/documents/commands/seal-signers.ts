@@ -1,7 +1,7 @@
 import type { Session } from '../../cli/session/session.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { readFingerprint } from '../../settings/edit.ts';
-import { pinOf } from '../../settings/resolve.ts';
+import { pinnedFingerprintOf } from '../../settings/resolve.ts';
 import { updateProfiles } from '../../settings/update-store.ts';
 import type { SealSource } from '../download/seals.ts';
 import { readAuthorities, type TrustedSigners } from '../seal/trust.ts';
@@ -16,7 +16,7 @@ export async function sealSourceOf(session: Session): Promise<SealSource> {
   const canPin =
     profileName !== undefined && profile?.baseUrl === baseUrl?.value && profile?.ephemeral !== true;
   return {
-    pin: pinOf(settings),
+    pin: pinnedFingerprintOf(settings),
     pinFirst: canPin ? (fingerprint) => pinFirst(profileName.value, baseUrl?.value, fingerprint) : undefined,
     sealedPart: profile?.sealedPart === true,
   };
@@ -46,7 +46,7 @@ export async function readKnownSigners(
   const settings = await session.settings();
   return {
     authorities: trust === undefined ? [] : await readAuthorities(trust),
-    pin: pinOf(settings),
+    pin: pinnedFingerprintOf(settings),
     sealedBy: sealedBy.map(readFingerprint),
   };
 }

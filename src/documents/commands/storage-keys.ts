@@ -1,6 +1,6 @@
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { reportOf } from '../../cli/error-report.ts';
-import type { Ids } from '../../cli/input/ids.ts';
+import type { ParsedIds } from '../../cli/input/ids.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
@@ -15,7 +15,7 @@ const CONCURRENCY = 8;
  * one key, throws its error.
  */
 export async function forEachKey<T>(
-  keys: Ids,
+  keys: ParsedIds,
   ask: (bucket: Bucket, key: string) => Promise<T>,
   show: (response: T) => string,
   context: Context,

@@ -87,7 +87,7 @@ function hintFor(failed: readonly VerifiedFile[]): string {
     return `To replace files that are missing or differ from ${MANIFEST_NAME}, run \`esign envelopes download ID --dir DIR --force\`.`;
   if (failed.every(({ error }) => error?.code === 'SEAL_EXTENDED'))
     return 'Rely only on what was sealed. `--sealed-part DIR` saves it as NAME.sealed.pdf.';
-  return "Don't rely on these files. If somebody sent them to you, ask for the originals, or get the documents from the envelope: `esign envelopes download ID --dir DIR`.";
+  return "Don't rely on these files. If someone sent them to you, ask for the originals, or get the documents from the envelope: `esign envelopes download ID --dir DIR`.";
 }
 
 /** Returns a summary. Files that are in no list don't count as downloaded, because anyone may have put them there. */

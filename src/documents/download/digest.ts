@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Crc32, Crc32c, Crc64Nvme } from '@aws-sdk/checksums/crc';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object.ts';
+import type { ChecksumAlgorithm, ObjectMetadata } from '../bucket/object.ts';
 
 /** The length and hash of an object's bytes, and what they were compared with. */
 export interface FileHash {
@@ -23,16 +23,16 @@ const UPLOAD_FRAME = /^[0-9a-f]{1,8}(;chunk-signature=|\r\n%PDF-)/i;
 const HEAD_BYTES = 40;
 
 /** Hashes bytes as they arrive and compares them with the object's metadata from the bucket. */
-export class Digest {
+export class DownloadDigest {
   bytes = 0;
   #head = '';
   readonly #sha256 = createHash('sha256');
   readonly #md5;
-  readonly #checksum: Checksum | undefined;
+  readonly #checksum: RunningChecksum | undefined;
   readonly #key: string;
-  readonly #facts: ObjectFacts;
+  readonly #facts: ObjectMetadata;
 
-  constructor(key: string, facts: ObjectFacts) {
+  constructor(key: string, facts: ObjectMetadata) {
     this.#key = key;
     this.#facts = facts;
     const proof = proofOf(facts);
@@ -75,19 +75,19 @@ export class Digest {
 }
 
 /** Returns which of the two to compare. One is enough, and checksums without a native implementation are slow. */
-function proofOf({ md5, checksum }: ObjectFacts): FileHash['proof'] {
+function proofOf({ md5, checksum }: ObjectMetadata): FileHash['proof'] {
   if (checksum === undefined) return md5 === undefined ? undefined : 'etag';
   const isSlow = checksum.algorithm === 'CRC64NVME' || checksum.algorithm === 'CRC32C';
   return isSlow && md5 !== undefined ? 'etag' : 'checksum';
 }
 
 /** A checksum of bytes as they arrive. */
-interface Checksum {
+interface RunningChecksum {
   update(bytes: Uint8Array): void;
   digest(): Uint8Array | Promise<Uint8Array>;
 }
 
-function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
+function createChecksum(algorithm: ChecksumAlgorithm): RunningChecksum {
   if (algorithm === 'CRC32') return new Crc32();
   if (algorithm === 'CRC32C') return new Crc32c();
   if (algorithm === 'CRC64NVME') return new Crc64Nvme();

@@ -6,14 +6,14 @@ import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
 import { LOOKUP_INTERVAL_MS } from '../download-limits.ts';
-import type { CheckedSeal } from '../seal/check-seal.ts';
+import type { SealWithSigner } from '../seal/check-seal.ts';
 import { BucketEtags } from './bucket-etags.ts';
 import type { FileHash } from './digest.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
 import type { CheckedFile, FetchedFile, SealSource } from './seals.ts';
 import { TakenNames } from './taken-names.ts';
-import { type TransferOptions, transfer, wrongEtag } from './transfer.ts';
+import { etagMismatchError, type TransferOptions, transfer } from './transfer.ts';
 
 export interface FetchOptions extends Omit<DownloadOptions, 'etags'>, LocateOptions {
   concurrency: number;
@@ -73,7 +73,7 @@ async function fetchFile(
 /** Saves what was sealed next to a file to which the service added data later. */
 async function saveSealedPart(
   { path }: FileResult,
-  checked: CheckedSeal | null,
+  checked: SealWithSigner | null,
   taken: TakenNames,
   { folder, force }: FetchOptions,
 ): Promise<FetchedFile['sealedPart']> {
@@ -121,7 +121,7 @@ async function streamObject(
     },
   };
   const { hash } = await transfer(bucket, key, sink, { clock, signal });
-  if (hash.hasOtherEtag) throw wrongEtag(key);
+  if (hash.hasOtherEtag) throw etagMismatchError(key);
   return hash;
 }
 

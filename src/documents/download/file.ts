@@ -6,13 +6,13 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { fileDiffersError, localError } from '../archive/local-error.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { hasContentHash, isStrongEtag, type ObjectFacts } from '../bucket/object.ts';
-import type { CheckedSeal } from '../seal/check-seal.ts';
+import { hasContentHash, isStrongEtag, type ObjectMetadata } from '../bucket/object.ts';
+import type { SealWithSigner } from '../seal/check-seal.ts';
 import type { BucketEtags } from './bucket-etags.ts';
-import { Digest } from './digest.ts';
+import { DownloadDigest } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
-import { type StartedDownload, type TransferOptions, transfer, wrongEtag } from './transfer.ts';
+import { etagMismatchError, type StartedDownload, type TransferOptions, transfer } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
 export interface FileResult {
@@ -23,13 +23,13 @@ export interface FileResult {
   bytes: number | null;
   sha256: string | null;
   /** What proves that these are the object's bytes; null if they were not saved. */
-  proof: Proof | null;
+  proof: IntegrityProof | null;
   status: 'downloaded' | 'unchanged' | 'failed';
   error: { code: string; message: string } | null;
 }
 
 /** A checksum of the bucket, the MD5 in its ETag, or, where it has neither, an intact seal of the whole file, or only the size. */
-export type Proof = 'checksum' | 'etag' | 'seal' | 'size';
+export type IntegrityProof = 'checksum' | 'etag' | 'seal' | 'size';
 
 export interface DownloadOptions extends Pick<TransferOptions, 'clock' | 'signal' | 'progress'> {
   /** The folder for the file, which records it. */
@@ -40,12 +40,12 @@ export interface DownloadOptions extends Pick<TransferOptions, 'clock' | 'signal
 }
 
 /** The bytes of an object, on disk under the final name. */
-interface Saved {
+interface SavedFile {
   status: 'downloaded' | 'unchanged';
   bytes: number;
   sha256: string;
-  proof: Proof;
-  seal: CheckedSeal | null;
+  proof: IntegrityProof;
+  seal: SealWithSigner | null;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function downloadFile(
   bucket: Bucket,
   { envelopeId, what, key, fileName }: DocumentFile,
   options: DownloadOptions,
-): Promise<{ result: FileResult; seal: CheckedSeal | null }> {
+): Promise<{ result: FileResult; seal: SealWithSigner | null }> {
   const { folder, signal } = options;
   const path = join(folder.dir, fileName);
   try {
@@ -72,7 +72,7 @@ export async function downloadFile(
   }
 }
 
-async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
+async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<SavedFile> {
   const file = openExisting(path, options);
   if (file === undefined) return download(bucket, key, path, options);
   try {
@@ -96,7 +96,7 @@ interface Download extends DownloadOptions {
 }
 
 /** Downloads the object to its part file and gives it its final name. */
-async function download(bucket: Bucket, key: string, path: string, options: Download): Promise<Saved> {
+async function download(bucket: Bucket, key: string, path: string, options: Download): Promise<SavedFile> {
   const part = PartFile.open(`${path}.part`);
   let isUseful = false;
   try {
@@ -135,8 +135,8 @@ async function begunIn(
 }
 
 /** Hashes the bytes of an open file. @throws StorageError STORAGE_CORRUPT if they can't be the first ones of the object. */
-async function digestOf(file: number, key: string, facts: ObjectFacts): Promise<Digest> {
-  const digest = new Digest(key, facts);
+async function digestOf(file: number, key: string, facts: ObjectMetadata): Promise<DownloadDigest> {
+  const digest = new DownloadDigest(key, facts);
   for await (const block of blocksOf(file)) digest.update(block);
   return digest;
 }
@@ -179,11 +179,11 @@ async function receive(
   const second = await receiveOnce();
   const isSame = second.hash.sha256 === first.hash.sha256;
   if (isProven(second, true) || (isSame && (await etags.awaitProof()))) return second;
-  throw wrongEtag(key);
+  throw etagMismatchError(key);
 }
 
 /** Returns true if a seal covers every byte of the file, so that it proves the content without the bucket. */
-function isSealed(checked: CheckedSeal | null): boolean {
+function isSealed(checked: SealWithSigner | null): boolean {
   return checked?.seal.state === 'intact' && checked.seal.coverage === 'whole';
 }
 
@@ -192,7 +192,7 @@ async function sealIn(
   file: number,
   signal: AbortSignal | undefined,
   mayBeSigned?: boolean,
-): Promise<CheckedSeal | null> {
+): Promise<SealWithSigner | null> {
   const { checkSeal } = await import('../seal/check-seal.ts');
   return checkSeal(file, signal, mayBeSigned);
 }
@@ -203,7 +203,7 @@ async function publish(
   path: string,
   sha256: string,
   { existing, force }: Download,
-): Promise<Saved['status']> {
+): Promise<SavedFile['status']> {
   if (existing === sha256) return 'unchanged';
   if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw fileDiffersError(path);
   await part.publish(path);

@@ -1,6 +1,7 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { Clock, TimeLimit } from '../../kernel/clock.ts';
+import { durationInWords } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { isTerminal } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -70,12 +71,13 @@ export async function locate(target: FileTarget, options: LocateOptions): Promis
   for (let next = target.readFirst ?? read; ; next = read) {
     const found = await next();
     const intervalMs = intervalOf(found, what, options);
-    if (keyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
+    if (storageKeyOf(found, what) !== undefined || intervalMs === undefined || limit.left() === 0)
       return fileOf(found, what, options);
+    const upTo = `Waiting up to ${durationInWords(limit.left())}`;
     onWait?.(
       isTerminal(found.status ?? '')
-        ? `The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`
-        : `${envelopeId} is ${found.status ?? 'unknown'}. Waiting until it is signed.`,
+        ? `The ${what} file for ${envelopeId} is not ready yet. ${upTo}.`
+        : `${envelopeId} is ${found.status ?? 'unknown'}. ${upTo} until it is signed.`,
     );
     await clock.sleep(intervalMs, signal);
   }
@@ -92,7 +94,7 @@ function fileOfKey({ envelopeId, what }: FileTarget, key: string, { naming }: Lo
 
 function fileOf(envelope: Envelope, what: DocumentKind, { naming }: LocateOptions): DocumentFile {
   const { id: envelopeId, status = null } = envelope;
-  const key = requireKey(envelope, what);
+  const key = requireStorageKey(envelope, what);
   const values = valuesOfEnvelope(envelope, what, key);
   return {
     envelopeId,
@@ -122,8 +124,8 @@ function intervalOf(
  * Returns the storage key of a document.
  * @throws StorageError STORAGE_NOT_READY until the service has set it. The error is the same for both documents of a signed envelope.
  */
-export function requireKey(envelope: Envelope, what: DocumentKind): string {
-  const key = keyOf(envelope, what);
+export function requireStorageKey(envelope: Envelope, what: DocumentKind): string {
+  const key = storageKeyOf(envelope, what);
   if (key !== undefined) return key;
   throw notReady(envelope, what);
 }
@@ -148,7 +150,7 @@ function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageErr
 }
 
 /** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */
-export function keyOf(envelope: Envelope, what: DocumentKind): string | undefined {
+export function storageKeyOf(envelope: Envelope, what: DocumentKind): string | undefined {
   const key = {
     document: envelope.documentStorageKey,
     signed: envelope.signedDocumentStorageKey,

@@ -1,7 +1,13 @@
 import type { EsignError } from '../../kernel/errors.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
-import type { CheckedSeal, Seal } from '../seal/check-seal.ts';
-import { expectsSeals, type JudgedSeal, judgeSeal, type SealProblem, type SealRule } from '../seal/judge.ts';
+import type { Seal, SealWithSigner } from '../seal/check-seal.ts';
+import {
+  expectsSeals,
+  judgeSeal,
+  type SealProblem,
+  type SealRule,
+  type SealWithTrust,
+} from '../seal/judge.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import type { FileResult } from './file.ts';
 
@@ -21,7 +27,7 @@ export interface FetchedFile {
   /** The envelope's status, if the service returned the key. */
   status: string | null;
   /** The checked but not yet judged seal of a PDF; null for any other file. */
-  seal: CheckedSeal | null;
+  seal: SealWithSigner | null;
   /** The file with what was sealed, if data was added to this one later and it was saved. */
   sealedPart: { path: string; sha256: string } | null;
   error: EsignError | undefined;
@@ -29,7 +35,7 @@ export interface FetchedFile {
 
 /** The result for a target, with the result of its seal check. */
 export interface CheckedFile extends Pick<FetchedFile, 'result' | 'sealedPart' | 'error'> {
-  seal: JudgedSeal | null;
+  seal: SealWithTrust | null;
   problem: { code: string; message: string } | null;
 }
 
@@ -66,7 +72,7 @@ export async function* checkSeals(
 function judge(
   file: FetchedFile,
   known: TrustedSigners,
-): { seal: JudgedSeal | null; problem: SealProblem | null } {
+): { seal: SealWithTrust | null; problem: SealProblem | null } {
   if (file.error !== undefined && file.seal === null) return { seal: null, problem: null };
   return judgeSeal(file.seal, known, ruleOf(file, known));
 }

@@ -1,7 +1,7 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../kernel/vocabulary.ts';
-import { type FileTarget, keyOf } from './locate.ts';
+import { type FileTarget, storageKeyOf } from './locate.ts';
 
 /** Returns the file of a storage key. A key with the documented format contains the ID of an envelope and the kind of document. */
 export function targetOfKey(key: string): FileTarget {
@@ -37,7 +37,7 @@ export function targetsOf(envelope: Envelope, kinds: readonly DocumentKind[]): F
   return kinds.map((what) => ({
     envelopeId: envelope.id,
     what,
-    key: keyOf(envelope, what) ?? null,
+    key: storageKeyOf(envelope, what) ?? null,
     envelope,
   }));
 }
@@ -45,7 +45,7 @@ export function targetsOf(envelope: Envelope, kinds: readonly DocumentKind[]): F
 /** Returns the kinds of documents that an envelope should have: before it is completed, only the original. */
 export function dueKinds(envelope: Envelope, kinds: readonly DocumentKind[]): DocumentKind[] {
   const isDue = (what: DocumentKind) =>
-    what === 'document' || envelope.status === 'COMPLETED' || keyOf(envelope, what) !== undefined;
+    what === 'document' || envelope.status === 'COMPLETED' || storageKeyOf(envelope, what) !== undefined;
   return kinds.filter(isDue);
 }
 

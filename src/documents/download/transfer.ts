@@ -2,8 +2,8 @@ import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { hasContentHash, isStrongEtag, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
-import { corruptFileError, Digest, type FileHash } from './digest.ts';
+import { hasContentHash, isStrongEtag, type ObjectMetadata, type OpenedObject } from '../bucket/object.ts';
+import { corruptFileError, DownloadDigest, type FileHash } from './digest.ts';
 
 /** The destination for the bytes of an object. */
 export interface Sink {
@@ -15,8 +15,8 @@ export interface Sink {
 
 /** An object, and the digest of its first bytes, which are in the sink. */
 export interface StartedDownload {
-  facts: ObjectFacts;
-  digest: Digest;
+  facts: ObjectMetadata;
+  digest: DownloadDigest;
 }
 
 export interface TransferOptions {
@@ -40,7 +40,7 @@ const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
 
 /** A whole object. */
 export interface Transferred {
-  facts: ObjectFacts;
+  facts: ObjectMetadata;
   hash: FileHash;
 }
 
@@ -110,7 +110,7 @@ class Transfer {
   }
 
   /** Opens the object at the next byte. Returns undefined if it has changed. */
-  #openNext(facts: ObjectFacts | undefined): Promise<OpenedObject | undefined> {
+  #openNext(facts: ObjectMetadata | undefined): Promise<OpenedObject | undefined> {
     const from = this.#sink.length;
     const condition = from > 0 && isStrongEtag(facts?.etag) ? { from, ifMatch: facts.etag } : {};
     return this.#bucket.open(this.#key, { ...condition, signal: this.#options.signal });
@@ -119,7 +119,7 @@ class Transfer {
   #begin(object: OpenedObject): StartedDownload {
     if (this.#begun !== undefined) return this.#begun;
     refuseUnproven(object, this.#key);
-    this.#begun = { facts: object.facts, digest: new Digest(this.#key, object.facts) };
+    this.#begun = { facts: object.facts, digest: new DownloadDigest(this.#key, object.facts) };
     return this.#begun;
   }
 
@@ -162,7 +162,7 @@ class Transfer {
 }
 
 /** Returns true if these bytes follow the first ones of the same object. */
-function isContinuation(object: OpenedObject, length: number, facts: ObjectFacts | undefined): boolean {
+function isContinuation(object: OpenedObject, length: number, facts: ObjectMetadata | undefined): boolean {
   const { etag, size } = object.facts;
   return object.from === length && (facts === undefined || (etag === facts.etag && size === facts.size));
 }
@@ -181,7 +181,7 @@ function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
 }
 
 /** Returns the error for bytes that aren't those of the object's ETag. */
-export function wrongEtag(key: string): StorageError {
+export function etagMismatchError(key: string): StorageError {
   return corruptFileError(key, 'its checksum (ETag) does not match');
 }
 

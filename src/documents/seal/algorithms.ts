@@ -31,7 +31,7 @@ const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> 
 const HEADER_BYTES = 2;
 
 /** Validates an AlgorithmIdentifier: an object identifier and its parameters; empty parameters are NULL. */
-export function algorithmOf(element: Element): Element {
+export function algorithmIdentifier(element: Element): Element {
   const [, parameters] = element.as('sequence').parts;
   if (parameters?.raw.length === HEADER_BYTES) parameters.as('null');
   return element;
@@ -42,14 +42,14 @@ export function algorithmOf(element: Element): Element {
  * in it could be text that was put into a sealed file later.
  */
 export function digestAlgorithmOf(element: Element): Element {
-  const [, parameters, ...others] = algorithmOf(element).parts;
+  const [, parameters, ...others] = algorithmIdentifier(element).parts;
   if ((parameters !== undefined && parameters.raw.length !== HEADER_BYTES) || others.length > 0)
     throw unreadableError('its digest algorithm has unexpected parameters');
   return element;
 }
 
 /** Returns Node's name for the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
-export function hashOf(algorithm: Element): string {
+export function hashNameOf(algorithm: Element): string {
   const { oid } = algorithm.part(0);
   const name = HASHES[oid];
   if (name === undefined) throw unreadableError(`it uses an unsupported hash (${oid})`);
@@ -122,10 +122,10 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
   const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
   if (hash === undefined || generator === undefined) throw unreadableError('its hash is not secure (SHA-1)');
-  const name = hashOf(digestAlgorithmOf(hash));
+  const name = hashNameOf(digestAlgorithmOf(hash));
   const isKnown =
     generator.as('sequence').part(0).oid === MGF1 &&
-    hashOf(digestAlgorithmOf(generator.part(1))) === name &&
+    hashNameOf(digestAlgorithmOf(generator.part(1))) === name &&
     (trailer === undefined || trailer.integer === 1);
   if (!isKnown) throw unreadableError('its PSS parameters are not supported');
   return { hash: name, saltLength: salt?.integer ?? 20 };

@@ -3,7 +3,7 @@ import { hasSafeHash } from './algorithms.ts';
 import { Element, unreadableError } from './asn1.ts';
 
 /** A certificate, and what Node doesn't show of it: its permitted uses, and what it requires of the certificates below it (RFC 5280). */
-export interface Certificate {
+export interface SigningCertificate {
   x509: X509Certificate;
   isSelfIssued: boolean;
   /** Whether its own signature uses a hash that is still safe. */
@@ -53,10 +53,10 @@ const DOCUMENT_PURPOSES: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads a certificate. @throws UnreadableSignatureError if it isn't a certificate or repeats an extension. */
-export function readCertificate(x509: X509Certificate): Certificate {
+export function readCertificate(x509: X509Certificate): SigningCertificate {
   const [tbs, algorithm] = Element.read(x509.raw).parts;
   if (tbs === undefined || algorithm === undefined) throw unreadableError('a certificate is incomplete');
-  const fields = fieldsOf(tbs);
+  const fields = certificateFields(tbs);
   const [, , issuer, , subject] = fields;
   if (issuer === undefined || subject === undefined) throw unreadableError('a certificate is incomplete');
   const extensions = extensionsOf(fields);
@@ -81,7 +81,7 @@ export function readCertificate(x509: X509Certificate): Certificate {
 }
 
 /** Returns the fields of a certificate without the version [0], which certificates of version 1 omit. */
-export function fieldsOf(tbs: Element): readonly Element[] {
+export function certificateFields(tbs: Element): readonly Element[] {
   return tbs.parts[0]?.context === 0 ? tbs.parts.slice(1) : tbs.parts;
 }
 

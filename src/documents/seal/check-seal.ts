@@ -39,7 +39,7 @@ export interface OtherSignature {
 }
 
 /** A seal with the data needed to evaluate trust. */
-export interface CheckedSeal {
+export interface SealWithSigner {
   seal: Seal;
   /** The signer; null without a readable seal. */
   signer: Pick<SignedContent, 'certificate' | 'certificates'> | null;
@@ -68,7 +68,7 @@ export async function checkSeal(
   file: number,
   signal?: AbortSignal,
   mayBeSigned = true,
-): Promise<CheckedSeal | null> {
+): Promise<SealWithSigner | null> {
   try {
     const { size } = fstatSync(file);
     const ranges = mayBeSigned ? await signatureRangesIn(file, size) : [];
@@ -87,7 +87,7 @@ async function check(
   ranges: readonly SignatureRange[],
   size: number,
   signal: AbortSignal | undefined,
-): Promise<CheckedSeal> {
+): Promise<SealWithSigner> {
   if (ranges.length === 0) return { seal: NONE, signer: null };
   // For all signatures together, because a file can have many large ones.
   const left = createValueBudget();

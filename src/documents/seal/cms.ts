@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
-import { algorithmOf, digestAlgorithmOf, hashOf, isValidSignature } from './algorithms.ts';
+import { algorithmIdentifier, digestAlgorithmOf, hashNameOf, isValidSignature } from './algorithms.ts';
 import { Element, unreadableError, type ValueBudget } from './asn1.ts';
-import { extensionsOf, fieldsOf } from './certificate.ts';
+import { certificateFields, extensionsOf } from './certificate.ts';
 
 const OID = {
   signedData: '1.2.840.113549.1.7.2',
@@ -98,11 +98,15 @@ function readSigner(signer: Element, certificates: readonly Certificate[]): Sign
     throw unreadableError('its signed attributes do not match its content');
   const own = certificates.find((one) => isSigner(one, who));
   if (own === undefined) throw unreadableError("its CMS structure does not contain its signer's certificate");
-  const hash = hashOf(digestAlgorithmOf(digestAlgorithm));
+  const hash = hashNameOf(digestAlgorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
   const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
-  const isValid = isValidSignature(algorithmOf(algorithm), hash, { data, key, signature: value.octets });
+  const isValid = isValidSignature(algorithmIdentifier(algorithm), hash, {
+    data,
+    key,
+    signature: value.octets,
+  });
   return {
     hash,
     certificate: x509,
@@ -133,7 +137,7 @@ function namesCertificate(attributes: ReadonlyMap<string, Element>, { raw }: X50
     // Checks the tag, because the content of an OCTET STRING may look like ASN.1, too: for example, a hash whose second byte is 0x1e.
     const isNamed = second.part(0).isSequence;
     const [algorithm, hash] = isNamed ? [second.part(0), second.part(1)] : [undefined, second.part(0)];
-    const name = algorithm === undefined ? 'sha256' : hashOf(algorithm);
+    const name = algorithm === undefined ? 'sha256' : hashNameOf(algorithm);
     if (!createHash(name).update(raw).digest().equals(hash.octets)) return false;
   }
   return first === undefined || createHash('sha1').update(raw).digest().equals(first.part(0).octets);
@@ -156,7 +160,7 @@ function certificateOf(element: Element): Certificate {
 
 /** Returns true if a certificate is the signer's, by issuer and serial number or by key identifier (RFC 5652, 5.3). */
 function isSigner({ element }: Certificate, who: Element): boolean {
-  const fields = fieldsOf(element.part(0));
+  const fields = certificateFields(element.part(0));
   if (who.context !== 0) {
     const [serial, , issuer] = fields;
     return serial?.raw.equals(who.part(1).raw) === true && issuer?.raw.equals(who.part(0).raw) === true;

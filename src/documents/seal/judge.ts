@@ -1,9 +1,9 @@
-import type { CheckedSeal, Seal } from './check-seal.ts';
-import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
+import type { Seal, SealWithSigner } from './check-seal.ts';
+import { type SignerTrust, signerTrustOf, type TrustedSigners } from './trust.ts';
 import { untrustedReason } from './untrusted-reason.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
-export type JudgedSeal = Seal & { trust: SignerTrust | null };
+export type SealWithTrust = Seal & { trust: SignerTrust | null };
 
 export type SealErrorCode =
   | 'SEAL_CHANGED'
@@ -33,10 +33,10 @@ export type SealRule = 'required' | 'optional' | 'original';
  * Judges the checked seal of a file; null for a file that isn't a PDF. Returns the seal and, if it fails the check, the problem.
  */
 export function judgeSeal(
-  checked: CheckedSeal | null,
+  checked: SealWithSigner | null,
   known: TrustedSigners,
   rule: SealRule = 'optional',
-): { seal: JudgedSeal | null; problem: SealProblem | null } {
+): { seal: SealWithTrust | null; problem: SealProblem | null } {
   if (checked === null)
     return {
       seal: null,
@@ -45,9 +45,9 @@ export function judgeSeal(
     };
   if (rule === 'original') {
     const { authorities } = known;
-    return { seal: { ...checked.seal, trust: trustIn(checked, { authorities }) }, problem: null };
+    return { seal: { ...checked.seal, trust: signerTrustOf(checked, { authorities }) }, problem: null };
   }
-  const seal = { ...checked.seal, trust: trustIn(checked, known) };
+  const seal = { ...checked.seal, trust: signerTrustOf(checked, known) };
   return { seal, problem: problemWith(seal, known, rule) ?? problemWithSigner(checked, seal, known) };
 }
 
@@ -55,7 +55,7 @@ function problem(code: SealErrorCode, message: string): SealProblem {
   return { code, message };
 }
 
-function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): SealProblem | null {
+function problemWith(seal: SealWithTrust, known: TrustedSigners, rule: SealRule): SealProblem | null {
   const { state, coverage, reason } = seal;
   if (state === 'changed')
     return problem('SEAL_CHANGED', reason ?? 'The file was changed after it was sealed.');
@@ -67,7 +67,7 @@ function problemWith(seal: JudgedSeal, known: TrustedSigners, rule: SealRule): S
 }
 
 /** Returns true if it is enough that the first bytes of a file are sealed. The rest is never judged: anyone can append to a file. */
-function isAccepted({ trust }: JudgedSeal, { acceptsExtended }: TrustedSigners): boolean {
+function isAccepted({ trust }: SealWithTrust, { acceptsExtended }: TrustedSigners): boolean {
   return (
     acceptsExtended === 'all' || (acceptsExtended === 'known' && (trust === 'pinned' || trust === 'trusted'))
   );
@@ -75,8 +75,8 @@ function isAccepted({ trust }: JudgedSeal, { acceptsExtended }: TrustedSigners):
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
-  checked: CheckedSeal,
-  { trust, subject, fingerprint }: JudgedSeal,
+  checked: SealWithSigner,
+  { trust, subject, fingerprint }: SealWithTrust,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
   if (trust === null) return null;

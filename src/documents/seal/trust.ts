@@ -4,8 +4,8 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { readUserFile } from '../../kernel/files/user-file.ts';
 import { isLongEnough } from './algorithms.ts';
 import { UnreadableSignatureError } from './asn1.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
-import type { CheckedSeal } from './check-seal.ts';
+import { readCertificate, type SigningCertificate } from './certificate.ts';
+import type { SealWithSigner } from './check-seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -43,8 +43,8 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
  * Returns how the signer of an intact seal is known: by a pinned fingerprint, or by a valid path to one of the authorities. Returns null
  * for any other seal, because a changed document proves nothing about a signer. Revocations aren't fetched.
  */
-export function trustIn(
-  { seal, signer }: CheckedSeal,
+export function signerTrustOf(
+  { seal, signer }: SealWithSigner,
   { authorities, pin, sealedBy = [] }: TrustedSigners,
 ): SignerTrust | null {
   if (seal.state !== 'intact' || seal.fingerprint === null || signer === null) return null;
@@ -86,7 +86,11 @@ export function leadsToAuthority(question: PathQuestion): boolean {
   }
 }
 
-function extend(path: readonly Certificate[], question: PathQuestion, checks: { left: number }): boolean {
+function extend(
+  path: readonly SigningCertificate[],
+  question: PathQuestion,
+  checks: { left: number },
+): boolean {
   const { others, authorities, at } = question;
   const child = path.at(-1)?.x509;
   if (child === undefined) return false;
@@ -104,7 +108,7 @@ function extend(path: readonly Certificate[], question: PathQuestion, checks: { 
 }
 
 /** Reads a certificate. Returns undefined if it is unreadable; another path may still be valid. */
-function readable(x509: X509Certificate): Certificate | undefined {
+function readable(x509: X509Certificate): SigningCertificate | undefined {
   try {
     return readCertificate(x509);
   } catch (error) {
@@ -114,7 +118,7 @@ function readable(x509: X509Certificate): Certificate | undefined {
 }
 
 /** Returns true if a path is valid at a time. The signer comes first, the authority last. */
-function isValid(path: readonly Certificate[], at: number): boolean {
+function isValid(path: readonly SigningCertificate[], at: number): boolean {
   const [signer] = path;
   if (!signer?.isForDocuments || !signer.signsDocuments) return false;
   return path.every((certificate, index) => {
@@ -128,13 +132,13 @@ function isValid(path: readonly Certificate[], at: number): boolean {
   });
 }
 
-function isUsable({ x509, hasUncheckedExtension }: Certificate, at: number): boolean {
+function isUsable({ x509, hasUncheckedExtension }: SigningCertificate, at: number): boolean {
   const isInTime = at >= Date.parse(x509.validFrom) && at <= Date.parse(x509.validTo);
   return isInTime && isLongEnough(x509.publicKey) && !hasUncheckedExtension;
 }
 
 /** Returns true if an authority allows these authorities between it and the signer. */
-function allowsLength({ pathLength }: Certificate, between: readonly Certificate[]): boolean {
+function allowsLength({ pathLength }: SigningCertificate, between: readonly SigningCertificate[]): boolean {
   // Self-issued certificates, for example after a key renewal, don't count (4.2.1.9).
   return pathLength === undefined || between.filter(({ isSelfIssued }) => !isSelfIssued).length <= pathLength;
 }

@@ -1,15 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { isLongEnough } from './algorithms.ts';
 import { UnreadableSignatureError } from './asn1.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
-import type { CheckedSeal } from './check-seal.ts';
+import { readCertificate, type SigningCertificate } from './certificate.ts';
+import type { SealWithSigner } from './check-seal.ts';
 
 /**
  * Returns why no valid path leads from the signer of a seal to one of the authorities, worded after "whose certificate". It doesn't decide
  * anything (trust.ts does).
  */
 export function untrustedReason(
-  { seal, signer }: Pick<CheckedSeal, 'seal' | 'signer'>,
+  { seal, signer }: Pick<SealWithSigner, 'seal' | 'signer'>,
   authorities: readonly X509Certificate[],
 ): string {
   const general = 'is not from a trusted authority';
@@ -29,7 +29,7 @@ export function untrustedReason(
   }
 }
 
-function purposeReason({ x509, signsDocuments, isForDocuments }: Certificate): string | undefined {
+function purposeReason({ x509, signsDocuments, isForDocuments }: SigningCertificate): string | undefined {
   if (!signsDocuments) return "is not for signing (its key usage doesn't include it)";
   if (!isForDocuments) return "is not for documents (its extended key usage doesn't include them)";
   return isLongEnough(x509.publicKey) ? undefined : 'has a key that is too short';

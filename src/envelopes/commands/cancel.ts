@@ -1,5 +1,5 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import type { Context } from '../../cli/session/context.ts';

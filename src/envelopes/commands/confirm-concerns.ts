@@ -1,4 +1,4 @@
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import { canAsk } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { EsignError } from '../../kernel/errors.ts';

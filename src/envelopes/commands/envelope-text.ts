@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../cli/terminal.ts';
@@ -18,7 +18,7 @@ import type { SentReminder } from '../reminder-times.ts';
 import { endTimeOf, namesOf } from './list-table.ts';
 
 /** What this machine or a search knows about an envelope. */
-export interface EnvelopeFacts {
+export interface KnownFacts {
   /** The envelope that replaced it. */
   successor?: Envelope | undefined;
   /** The last reminder from this machine. */
@@ -30,7 +30,7 @@ export function renderEnvelope(
   envelope: Envelope,
   terminal: NextStepsTerminal,
   now: number,
-  { successor, reminder }: EnvelopeFacts = {},
+  { successor, reminder }: KnownFacts = {},
 ): string {
   const status = envelope.status ?? 'unknown';
   const color = statusColor(status);

@@ -1,10 +1,10 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { eventsDir, findStateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { entryOf, type LogEntry } from '../../log/log-entry.ts';
+import { type LogEntry, logEntryOf } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readCancels } from '../../log/read-log.ts';
 import { indented } from '../../output/table.ts';
@@ -37,7 +37,7 @@ export function cancelReader({ session }: Context): (envelope: Envelope) => Prom
     const folder = findStateDir();
     if (folder === undefined) return [];
     const writes = await readCancels(logFolder(folder), await session.baseUrl()).catch(() => []);
-    return writes.map(entryOf);
+    return writes.map(logEntryOf);
   };
   return async ({ id, status }) => {
     if (status !== 'CANCELLED') return [];

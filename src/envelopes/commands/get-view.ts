@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { findStateDir } from '../../kernel/files/paths.ts';
 import { isInFlight } from '../../kernel/statuses.ts';

@@ -1,5 +1,5 @@
 import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { Batch } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { reportOf } from '../../cli/error-report.ts';

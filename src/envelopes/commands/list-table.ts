@@ -1,8 +1,9 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { signersByOrder } from '../../catalog/turns.ts';
-import { hasDeclined, hasSigned, isTerminal } from '../../kernel/statuses.ts';
+import { ENVELOPE_STATUSES, hasDeclined, hasSigned, isTerminal } from '../../kernel/statuses.ts';
 import { nameOf } from '../../kernel/text/person.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { statusColor } from '../../output/status.ts';
 import type { TableColumn } from '../../output/table.ts';
@@ -135,8 +136,19 @@ const FILTERS = [
 /** Returns the message for an empty list. */
 export function noMatchesText(flags: SelectionFlagValues & { search?: string | undefined }): string {
   if (flags.search !== undefined)
-    return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. To find more, try fewer words or their first letters.`;
+    return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. ${adviceForSearch(flags.search)}`;
   const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
   if (given.length > 0) return `No envelopes match. To find more, leave out ${given.join(' or ')}.`;
   return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
+}
+
+function adviceForSearch(search: string): string {
+  const word = search
+    .trim()
+    .toUpperCase()
+    .replace(/^CANCELED$/, 'CANCELLED');
+  const status = ENVELOPE_STATUSES.find((one) => one === word);
+  return status === undefined
+    ? 'To find more, try fewer words or their first letters.'
+    : `To search by status, run \`${command('envelopes', 'list', '--status', status)}\`.`;
 }

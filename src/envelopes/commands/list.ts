@@ -1,13 +1,13 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { completeItems } from '../../catalog/envelope-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import { listsSigners } from '../../kernel/statuses.ts';
 import { writeList } from '../../output/print-list.ts';
-import { select } from '../../selection/select-envelopes.ts';
-import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
+import { readSelected } from '../../selection/select-envelopes.ts';
+import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
 import { envelopeList } from './list-table.ts';
 
 export const envelopesListFlags = {
@@ -29,9 +29,9 @@ export default class EnvelopesList extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context, terminal } = await this.start(EnvelopesList);
     const table = outputTable(flags, terminal);
-    const selection = await selectionOf(flags, context);
-    const found = await select(selection, context, flags);
-    const taken = limited.take(found.envelopes, flags, context, found.total);
+    const selection = await selectionFromFlags(flags, context);
+    const found = await readSelected(selection, context, flags);
+    const taken = withLimit.take(found.envelopes, flags, context, found.total);
     const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);
     const shown = needsSigners
       ? completeItems(await context.session.client(), taken, listsSigners, context.interrupt.signal)
@@ -42,6 +42,6 @@ export default class EnvelopesList extends EsignCommand {
       { ...flags, table },
       terminal.hidingSecrets(),
     );
-    if (found.hasMore()) limited.notice(flags, context, found.total());
+    if (found.hasMore()) withLimit.notice(flags, context, found.total());
   }
 }

@@ -7,7 +7,7 @@ import type {
   PeopleSince,
 } from '../../catalog/account-history.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
-import { type IndexedAccount, storedInIndex } from '../../catalog/index/query.ts';
+import { type IndexedAccount, storedEnvelopes } from '../../catalog/index/query.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { isDiskError } from '../../kernel/files/disk-reason.ts';
@@ -16,7 +16,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
 import { suggestDomain } from '../completeness.ts';
 
-export interface Notice {
+export interface LabeledNotice {
   label: string;
   text: string;
   /** The command that avoids it, and what it does. */
@@ -30,7 +30,7 @@ const MAX_NAMED = 3;
  * Completes a history from the local index, and returns what it shows about rows. Without an index, it shows what was added to the
  * history before. `readAgain`: how many open envelopes of the index are requested, because they may have been signed since.
  */
-export async function lookTwice(
+export async function findingsInHistory(
   history: AccountHistory,
   rows: readonly AskedRow[],
   client: Client,
@@ -61,7 +61,7 @@ async function addStored(
   signal: AbortSignal,
 ): Promise<void> {
   let left = readAgain;
-  for await (const stored of storedInIndex(account)) {
+  for await (const stored of storedEnvelopes(account)) {
     const isRead = left > 0 && history.isToReadAgain(stored);
     if (isRead) left -= 1;
     const envelope = isRead ? await readIfExists(account.client, stored.id, signal) : stored;
@@ -86,7 +86,7 @@ export function noticesOf(
     isOneSigner,
     now,
   }: { templates: readonly string[]; leaveOut?: string | undefined; isOneSigner?: boolean; now: number },
-): Notice[] {
+): LabeledNotice[] {
   const [only, ...others] = templates;
   const what = only !== undefined && others.length === 0 ? only : 'their template';
   const leavingOut =
@@ -106,7 +106,7 @@ export function noticesOf(
     ...firstOf(moved, 'Moved', (one) => ({
       text: `${placeOf(one.line)}${one.name} has it open at ${one.otherEmail}`,
       next: {
-        why: `To send that one to ${one.email} instead of a second one`,
+        why: `To change that address to ${one.email} instead of sending a second envelope`,
         command: replaceCommand(one),
       },
     })),
@@ -129,8 +129,8 @@ function noticeOfPeople(
     event,
     now,
     next,
-  }: { textOf: (who: string) => string; event: string; now: number; next?: Notice['next'] },
-): Notice[] {
+  }: { textOf: (who: string) => string; event: string; now: number; next?: LabeledNotice['next'] },
+): LabeledNotice[] {
   if (people === 0) return [];
   const who = people === 1 ? '1 of these people has' : `${grouped(people)} of these people have`;
   const first =
@@ -138,8 +138,12 @@ function noticeOfPeople(
   return [{ label, text: `${textOf(who)}${first}`, next }];
 }
 
-function firstOf<T>(all: readonly T[], label: string, noticeOf: (one: T) => Omit<Notice, 'label'>): Notice[] {
-  const shown = all.slice(0, MAX_NAMED).map((one): Notice => ({ label, ...noticeOf(one) }));
+function firstOf<T>(
+  all: readonly T[],
+  label: string,
+  noticeOf: (one: T) => Omit<LabeledNotice, 'label'>,
+): LabeledNotice[] {
+  const shown = all.slice(0, MAX_NAMED).map((one): LabeledNotice => ({ label, ...noticeOf(one) }));
   const more = all.length - shown.length;
   return more > 0 ? [...shown, { label, text: `… and ${counted(more, 'more row')}` }] : shown;
 }

@@ -1,4 +1,4 @@
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';

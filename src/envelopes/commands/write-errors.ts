@@ -5,7 +5,7 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../../kernel/errors.ts';
 
 /** The messages for a write whose outcome is unknown. */
-export interface OpenWrite {
+export interface UnknownOutcomeMessages {
   /** Returns a description of what is unknown if the process must end now. */
   unknown: () => string;
   /** Returns the command that is safe to run in that case. */
@@ -13,7 +13,7 @@ export interface OpenWrite {
 }
 
 /** What a write needs: the signal of Ctrl-C, and how to show that its envelope is being searched for. */
-export interface RunningWrite {
+export interface WriteHooksAndSignal {
   signal: AbortSignal;
   searching: OnSearchStart;
 }
@@ -26,9 +26,9 @@ const NOTICE_DELAY_MS = 300;
  * (once/). If the process must end earlier, it prints what is unknown and how to continue.
  */
 export async function withOutcomeCheck<T>(
-  write: OpenWrite,
+  write: UnknownOutcomeMessages,
   context: Context,
-  work: (running: RunningWrite) => Promise<T>,
+  work: (running: WriteHooksAndSignal) => Promise<T>,
 ): Promise<T> {
   const { terminal, interrupt } = context;
   const { json, redactor, account, styleErr: style } = terminal;

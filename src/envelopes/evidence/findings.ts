@@ -1,5 +1,5 @@
-import type { Envelope } from '../../api/schemas.ts';
-import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import type { Envelope } from '../../api/resource-types.ts';
+import type { SealWithTrust } from '../../documents/seal/judge.ts';
 
 export interface EvidenceFinding {
   code: 'SEAL_MISSING' | 'SEAL_UNKNOWN' | 'SEAL_TIME';
@@ -15,14 +15,14 @@ export const SEALED_KINDS: readonly string[] = ['signed', 'certificate'];
 /** A document and its judged seal; null for a file that isn't a PDF. */
 export interface SealedDocument {
   what: string | null;
-  seal: JudgedSeal | null;
+  seal: SealWithTrust | null;
 }
 
 /**
  * Returns why the seal of one of the documents doesn't prove what the envelope says, or null if it does. Problems with the seal itself,
  * such as a change, are found earlier.
  */
-export function findingOn(
+export function findSealProblem(
   { what, seal }: SealedDocument,
   documents: readonly SealedDocument[],
   envelope: Envelope,
@@ -32,7 +32,7 @@ export function findingOn(
   return timeFinding(seal, envelope) ?? signerFinding(seal, documents);
 }
 
-function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): EvidenceFinding | null {
+function timeFinding({ time }: SealWithTrust, { completedAt }: Envelope): EvidenceFinding | null {
   if (time === null || !completedAt) return null;
   const distance = Math.abs(Date.parse(time) - Date.parse(completedAt));
   if (distance <= MAX_DISTANCE_MS) return null;
@@ -45,7 +45,7 @@ function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): EvidenceF
  * pinned then; without one, as in CI, nothing can be pinned.
  */
 function signerFinding(
-  { trust, subject }: JudgedSeal,
+  { trust, subject }: SealWithTrust,
   documents: readonly SealedDocument[],
 ): EvidenceFinding | null {
   if (trust === 'pinned' || trust === 'trusted') return null;
@@ -55,7 +55,7 @@ function signerFinding(
 }
 
 /** Returns the seal of the signed document if the certificate of completion was sealed with the same certificate. */
-export function sharedSealOf(documents: readonly SealedDocument[]): JudgedSeal | undefined {
+export function sharedSealOf(documents: readonly SealedDocument[]): SealWithTrust | undefined {
   const [signed, certificate] = SEALED_KINDS.map(
     (kind) => documents.find(({ what }) => what === kind)?.seal ?? undefined,
   );

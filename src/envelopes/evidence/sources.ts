@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
-import { entryOf, type LogEntry } from '../../log/log-entry.ts';
+import { type LogEntry, logEntryOf } from '../../log/log-entry.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readLog, readReminders } from '../../log/read-log.ts';
 import { type OnWarning, readEvents } from '../../webhooks/journal/event-journal.ts';
@@ -49,7 +49,7 @@ export async function readLoggedWrites(
   baseUrl: string,
   { id, run }: { id: string; run: string | undefined },
 ): Promise<EvidenceWrite[]> {
-  const entries = (await readLog(logFolder(stateFolder))).map(entryOf);
+  const entries = (await readLog(logFolder(stateFolder))).map(logEntryOf);
   return entries
     .filter((entry) => entry.baseUrl === baseUrl)
     .filter((entry) => entry.envelopeIds.includes(id) || (run !== undefined && entry.run === run))

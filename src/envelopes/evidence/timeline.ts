@@ -1,4 +1,4 @@
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { LogEntry } from '../../log/log-entry.ts';
 import type { EvidenceReminder, EvidenceWebhook } from './sources.ts';
 

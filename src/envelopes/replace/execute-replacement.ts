@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { RequestIdUsedError } from '../../kernel/errors.ts';
@@ -9,13 +9,13 @@ import type { WriteMemory } from '../../log/write-memory.ts';
 import { cancelDraft } from '../../once/carry-out.ts';
 import { createBody } from '../../once/create-body.ts';
 import { createOnce } from '../../once/create-envelope.ts';
-import type { Created, WebhookSecretSource } from '../../once/created.ts';
+import type { CreateResult, WebhookSecretSource } from '../../once/created.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/write-outcome.ts';
 import { replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
-  notPossible,
+  notReplaceableError,
   type ReplacementPlan,
   type ReplaceRequest,
   requireUnsigned,
@@ -28,7 +28,7 @@ import {
 
 export type ReplaceEvent =
   /** A step was done, or had already been done (`by: 'lookup'`). */
-  { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: Created['by'] };
+  { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: CreateResult['by'] };
 
 export interface ReplaceResult {
   old: Envelope;
@@ -83,7 +83,7 @@ export async function* executeReplacement(
 async function chooseReplacement(
   { old, wanted, made, steps }: ReplacementPlan,
   means: ReplaceContext,
-): Promise<Created> {
+): Promise<CreateResult> {
   const { client, signal } = means;
   if (made !== undefined && !steps.includes('send')) {
     // A process that was killed after it sent one may have left others.
@@ -138,7 +138,7 @@ async function sendNew(client: Client, id: string, signal?: AbortSignal): Promis
     const now = await client.envelopes.get(id, signal);
     if (now.status === 'DRAFT') throw error;
     if (!isVoid(now)) return { envelope: now, by: 'lookup' };
-    throw notPossible(
+    throw notReplaceableError(
       `The draft ${id} was canceled before it was sent.`,
       'Run the same command again to create another one.',
     );

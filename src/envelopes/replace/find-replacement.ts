@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';

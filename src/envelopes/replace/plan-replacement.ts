@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { hasEnded, hasSigned, isTerminal } from '../../kernel/statuses.ts';
@@ -84,13 +84,13 @@ export function requireUnsigned(
     ? ` Cancel the draft ${made.id} if it isn't needed anymore: \`${command('envelopes', 'cancel', made.id)}\`.`
     : '';
   if (old.status === 'COMPLETED')
-    throw notPossible(
+    throw notReplaceableError(
       `${old.id} is COMPLETED. Everyone has signed it, so it can't be replaced.`,
       `Create a new one with \`esign envelopes create\`.${draft}`,
     );
   const signed = (old.signers ?? []).filter(hasSigned);
   if (signed.length === 0 || evenIfSigned) return;
-  throw notPossible(
+  throw notReplaceableError(
     `${listed(signed.map(nameOf))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
     `To replace it anyway, add --even-if-signed.${draft}`,
   );
@@ -107,7 +107,7 @@ function nothingToChange({ id, status }: Envelope): UsageError {
 
 export function alreadyReplacedError(old: Envelope, made: Envelope): ServiceError {
   const isDraft = made.status === 'DRAFT';
-  return notPossible(
+  return notReplaceableError(
     isDraft
       ? `${old.id} already has a replacement draft with different changes: ${made.id}.`
       : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
@@ -117,6 +117,6 @@ export function alreadyReplacedError(old: Envelope, made: Envelope): ServiceErro
   );
 }
 
-export function notPossible(message: string, hint: string): ServiceError {
+export function notReplaceableError(message: string, hint: string): ServiceError {
   return new ServiceError('INVALID_STATE', message, { status: 400, hint });
 }

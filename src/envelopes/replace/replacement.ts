@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { contentIn } from '../../catalog/markers.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';

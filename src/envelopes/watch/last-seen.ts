@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { isPending, isTerminal, showsSigners } from '../../kernel/statuses.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { ENVELOPE_STATUSES, IN_FLIGHT, showsSigners } from '../../kernel/statuses.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import type { ServiceError } from '../../kernel/errors.ts';
 import { isNotFound, isOutage, isRateLimited } from '../../kernel/request-failures.ts';

@@ -7,12 +7,12 @@ import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
 
 /** The operating system's functions for replacing files. Tests pass their own to simulate Windows. */
-export interface System {
+export interface FileSystemFunctions {
   platform: NodeJS.Platform;
   clock: Clock;
   rename: (from: string, to: string) => Promise<void>;
 }
-const SYSTEM: System = { platform: process.platform, clock: systemClock, rename };
+const SYSTEM: FileSystemFunctions = { platform: process.platform, clock: systemClock, rename };
 /** Error codes on Windows for a file that an editor or a virus scanner has briefly opened. */
 const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
 const RETRY_TIMEOUT_MS = 5_000;
@@ -26,7 +26,7 @@ export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
   mode = 0o600,
-  system: System = SYSTEM,
+  system: FileSystemFunctions = SYSTEM,
 ): Promise<void> {
   await replaceAtomic(path, (draft) => writeFile(draft, content, { flag: 'wx', mode }), system);
 }
@@ -35,7 +35,7 @@ export async function writeFileAtomic(
 export async function replaceAtomic(
   path: string,
   write: (draft: string) => Promise<void> | void,
-  system: System = SYSTEM,
+  system: FileSystemFunctions = SYSTEM,
 ): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -50,7 +50,10 @@ export async function replaceAtomic(
 }
 
 /** Runs `work`. On Windows, retries for some seconds while another program has the file open. */
-export async function retryWhileInUse<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
+export async function retryWhileInUse<T>(
+  work: () => Promise<T>,
+  system: FileSystemFunctions = SYSTEM,
+): Promise<T> {
   let waited = 0;
   for (let failures = 0; ; failures++) {
     try {

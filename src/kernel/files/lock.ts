@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
 import { retryWhileInUse } from './files.ts';
-import { identifyProcess, isAlive, isElsewhere, pidOf } from './process-identity.ts';
+import { identifyProcess, isAlive, isOnOtherMachine, pidOf } from './process-identity.ts';
 import { readRegularBytes } from './regular-file.ts';
 
 export interface LockOptions {
@@ -59,7 +59,9 @@ export async function lockFile(
 /** Returns the process ID of an owner, and how to free its lock if only the user can know whether it is still running. */
 function nameOf(owner: string, path: string): string {
   const pid = String(pidOf(owner) ?? '');
-  return isElsewhere(owner) ? `${pid} of another machine or container; if it has ended, delete ${path}` : pid;
+  return isOnOtherMachine(owner)
+    ? `${pid} of another machine or container; if it has ended, delete ${path}`
+    : pid;
 }
 
 /** Returns the text of a lock, which is never a link. It is short, but in a shared folder, others may have put anything there. */

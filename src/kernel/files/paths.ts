@@ -1,8 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
+import type { Environment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** For each kind of folder: the environment variable and the folder in the home folder, for Windows and for other systems. */
 const FOLDERS = {

@@ -29,7 +29,7 @@ export function pidOf(identity: string): number | undefined {
  * Returns true for the identity of a process on another machine or in another container, whose process IDs mean nothing here. A restart
  * does not count as elsewhere: its processes have ended.
  */
-export function isElsewhere(identity: string): boolean {
+export function isOnOtherMachine(identity: string): boolean {
   const [owner, here] = [systemOf(identity), currentSystem()];
   if (owner === undefined) return false;
   return owner.host !== here.host || (owner.boot === here.boot && owner.namespace !== here.namespace);
@@ -39,7 +39,7 @@ export function isElsewhere(identity: string): boolean {
 export function isAlive(identity: string): boolean {
   const pid = pidOf(identity);
   if (pid === undefined) return false;
-  if (isElsewhere(identity)) return true;
+  if (isOnOtherMachine(identity)) return true;
   const { boot } = currentSystem();
   if ((systemOf(identity)?.boot ?? boot) !== boot) return false;
   const start = identity.split(' ')[1];

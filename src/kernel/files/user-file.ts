@@ -40,7 +40,7 @@ export function openInput(path: string, what: string): Readable {
 
 const open = new Set<Readable>();
 
-/** Yields the bytes of an input, which may have to wait for a writer. `stopInputs` ends it. */
+/** Yields the bytes of an input, which may have to wait for a writer. `abortOpenInputs` ends it. */
 export async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   open.add(input);
   try {
@@ -52,7 +52,7 @@ export async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array, voi
 }
 
 /** Makes all inputs that are being read fail with the reason. */
-export function stopInputs(reason: Error): void {
+export function abortOpenInputs(reason: Error): void {
   for (const input of open) input.destroy(reason);
 }
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import type { Environment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { isLocalhostName, isLoopbackHost } from './localhost.ts';
 
@@ -6,8 +7,6 @@ import { isLocalhostName, isLoopbackHost } from './localhost.ts';
  * Chooses the proxy of a request to the service, the bucket, and in the doctor. The rules are those of curl: HTTPS_PROXY applies to
  * https, HTTP_PROXY to http, ALL_PROXY to both, and lower-case names have priority.
  */
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface HttpProxy {
   url: URL;

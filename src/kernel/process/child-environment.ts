@@ -1,4 +1,5 @@
-import { type Environment, proxySecrets } from '../network/proxy.ts';
+import type { Environment } from '../environment.ts';
+import { proxySecrets } from '../network/proxy.ts';
 
 /** Environment variables that contain secrets of esign. */
 const SECRETS = [
@@ -11,7 +12,7 @@ const SECRETS = [
 export type SecretVariable = (typeof SECRETS)[number];
 
 /** Returns the secrets in the environment, for the redactor. */
-export function secretsOf(env: Environment): string[] {
+export function secretsInEnvironment(env: Environment): string[] {
   return [...SECRETS.flatMap((name) => env[name] ?? []), ...proxySecrets(env)];
 }
 

@@ -12,7 +12,7 @@ const PLACEHOLDER = /^(?:undefined|null|none|\*+|\$.+|%.+%|<.+>|\[.+\]|\{.+\})$/
 export function keyProblem(key: string): string | undefined {
   const name = NAME.exec(key)?.[0];
   if (name !== undefined) return `begins with "${name}", which is not part of a key`;
-  if (key.startsWith('{"')) return 'is JSON, not only the key';
+  if (key.startsWith('{"')) return 'is JSON instead of only the key';
   if (!/^[\x21-\x7e]+$/.test(key)) return 'contains a space, a line break, or a character that is not ASCII';
   if (QUOTED.test(key)) return 'is in quotes, which are not part of a key';
   if (QUOTE_AT_END.test(key)) return 'ends with a quote, which is not part of a key';

@@ -33,7 +33,7 @@ const ENCODED_WORD = /=\?[\w-]+(?:\*[\w-]+)?\?[BQ]\?[^?\s]*\?=/i;
 /** Returns why a text can't be the name of a person, worded as part of a sentence. */
 export function nameProblem(text: string): string | undefined {
   return ENCODED_WORD.test(text)
-    ? 'is encoded as in the header of an email; write it in plain letters'
+    ? 'is encoded as in an email header; write it in plain letters'
     : lineProblem(text);
 }
 

@@ -5,6 +5,6 @@
 const FORMULA = /^(?:[\t\r\n]|[\s\u200b-\u200d\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
 
 /** Returns a CSV cell that a spreadsheet doesn't execute. A leading apostrophe makes a formula plain text. */
-export function withoutFormula(text: string): string {
+export function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }

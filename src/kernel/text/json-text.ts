@@ -3,14 +3,14 @@
  * text must be valid JSON.
  */
 
-interface Token {
+interface JsonToken {
   text: string;
   /** The offset of the token in the text. */
   at: number;
 }
 
 /** Yields brackets, commas, colons, strings, and other tokens, without white space. */
-export function* jsonTokens(text: string): Generator<Token, void, undefined> {
+export function* jsonTokens(text: string): Generator<JsonToken, void, undefined> {
   const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
   for (let i = 0; i < text.length; ) {
     const at = i;

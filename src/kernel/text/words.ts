@@ -49,7 +49,7 @@ export function wordsOf(question: string): string[] {
  * Returns true if a word of the folded text begins with `word`. A word begins after a space or punctuation, and anywhere in scripts
  * without spaces.
  */
-export function hasWord(text: string, word: string): boolean {
+export function matchesWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     if (at === 0 || !letter().test(characterBefore(text, at)) || unspaced().test(word)) return true;
   }
@@ -57,8 +57,8 @@ export function hasWord(text: string, word: string): boolean {
 }
 
 /** Returns true if each of the words is the beginning of a word in the folded texts. */
-export function hasWords(texts: readonly string[], words: readonly string[]): boolean {
-  return words.every((word) => texts.some((text) => hasWord(text, word)));
+export function matchesAllWords(texts: readonly string[], words: readonly string[]): boolean {
+  return words.every((word) => texts.some((text) => matchesWord(text, word)));
 }
 
 // Unicode classes are slow to compile, so the pattern is created on first use.

@@ -1,10 +1,10 @@
-import type { Envelope } from '../../api/schemas.ts';
-import type { Found } from '../../catalog/index/query.ts';
+import type { Envelope } from '../../api/resource-types.ts';
+import type { SearchResult } from '../../catalog/index/query.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
@@ -16,10 +16,10 @@ import { collectAll, mapEach } from '../../kernel/streams.ts';
 import { isTableOutput, type ListFormat, writeList } from '../../output/print-list.ts';
 import { searchEnvelopes } from '../../selection/select-envelopes.ts';
 import {
+  requireSearchText,
   type SelectionFlagValues,
-  searchText,
   selectionFlags,
-  selectionOf,
+  selectionFromFlags,
 } from '../../selection/selection-flags.ts';
 import { renderHits } from './found-table.ts';
 
@@ -50,13 +50,13 @@ export default class Find extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(Find);
     const format = { ...flags, table: outputTable(flags, terminal) };
-    const given = { ...flags, search: searchText(argv.join(' ')) };
-    const selection = await selectionOf(given, context);
+    const given = { ...flags, search: requireSearchText(argv.join(' ')) };
+    const selection = await selectionFromFlags(given, context);
     // On a terminal, the envelopes are described in sentences.
     const isDescribed = isTableOutput(format, terminal);
     const fitsScreen = isDescribed && flags.limit === undefined && !flags.all;
     const { cached, refresh } = flags;
-    const limit = fitsScreen ? MAX_DESCRIBED : limited.maxItems(flags);
+    const limit = fitsScreen ? MAX_DESCRIBED : withLimit.maxItems(flags);
     const hits = await searchEnvelopes(selection, { limit, cached, refresh, oneSignerFirst: true }, context);
     const printed = isDescribed
       ? await printFound(hits, { selection, fitsScreen, cached }, context)
@@ -65,7 +65,7 @@ export default class Find extends EsignCommand {
     // Also printed with --json: an empty list may mean a misspelled word.
     if (printed.found === 0 && !flags.quiet) terminal.notice(noMatchesText(given));
     if (hits.hasMore() || printed.shown < printed.found)
-      limited.notice(flags, context, hits.total(), isDescribed ? printed.shown : undefined);
+      withLimit.notice(flags, context, hits.total(), isDescribed ? printed.shown : undefined);
   }
 }
 
@@ -77,7 +77,7 @@ interface Printed {
 
 /** Writes the envelopes as a list. */
 async function writeFound(
-  { envelopes }: Found,
+  { envelopes }: SearchResult,
   { selection, flags, format }: { selection: Selection; flags: SelectionFlagValues; format: ListFormat },
   { session, terminal }: Context,
 ): Promise<Printed> {
@@ -104,7 +104,7 @@ interface Printing {
 
 /** Describes the envelopes in sentences. An only match is printed as `get` does. */
 async function printFound(
-  hits: Found,
+  hits: SearchResult,
   { selection, fitsScreen, cached }: Printing,
   context: Context,
 ): Promise<Printed> {
@@ -144,7 +144,7 @@ async function successorsOf(
   return successors;
 }
 
-function ageOf({ knownAt }: Found): string {
+function ageOf({ knownAt }: SearchResult): string {
   if (knownAt === undefined)
     return 'The local index is incomplete. To search all envelopes, leave out --cached.';
   const age = Math.max(0, Date.now() - knownAt);

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { matchedSigners, type Selection } from '../../catalog/selection.ts';
 import { statusText } from '../../envelopes/commands/envelope-text.ts';

@@ -12,7 +12,7 @@ const MANY = 3;
 const MAX_LINES = 14;
 
 /** A line of the screen: a late signer, or a person with many late envelopes. */
-interface Line {
+interface LateLine {
   /** The one who has waited longest. */
   first: LateSigner;
   count: number;
@@ -36,7 +36,7 @@ export function renderLate(
 }
 
 /** Puts the envelopes of people with many into one line each, at the place of the longest wait. */
-function linesOf(late: readonly LateSigner[]): Line[] {
+function linesOf(late: readonly LateSigner[]): LateLine[] {
   const byPerson = new Map<string, LateSigner[]>();
   for (const one of late) {
     const person = personOf(one);
@@ -56,7 +56,7 @@ function personOf({ envelopeId, signer }: LateSigner): string {
   return comparableSigner(signer.email ?? '') || signer.id || envelopeId;
 }
 
-function columns(now: number): TableColumn<Line>[] {
+function columns(now: number): TableColumn<LateLine>[] {
   return [
     { key: 'signer', show: ({ first: { signer } }) => signer.name || signer.email || signer.id || '' },
     {
@@ -71,7 +71,7 @@ function columns(now: number): TableColumn<Line>[] {
   ];
 }
 
-function waitingText({ first, count }: Line): string {
+function waitingText({ first, count }: LateLine): string {
   const waiting = durationInWords(first.waitingMs);
   if (count > 1) return `up to ${waiting}`;
   return first.opened ? `${waiting}, opened` : waiting;

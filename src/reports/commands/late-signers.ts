@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { matchedNameOrAddress } from '../../catalog/match.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../cli/session/context.ts';
@@ -8,7 +8,7 @@ import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
 import { readAccount } from '../../selection/select-envelopes.ts';
-import { findLate, isOpened, type LateTurn, readViews } from '../late-turns.ts';
+import { findLate, isOpened, type LateTurn, readOpenings } from '../late-turns.ts';
 
 /** A late signer as printed. */
 export type LateSigner = Awaited<ReturnType<typeof readLateSigners>>[number];
@@ -23,7 +23,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
   );
   const { baseUrl } = await session.settings();
   const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
-  const views = await readViews(eventsDir(), late, { now, ahead: now - session.clock.now() });
+  const views = await readOpenings(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
     const { signer, beganAt } = turn;

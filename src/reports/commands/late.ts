@@ -4,7 +4,7 @@ import { outputTable } from '../../cli/output-table.ts';
 import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
-import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
+import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../report-limits.ts';
 import { renderLate } from './late-screen.ts';
 import { type LateSigner, readLateSigners } from './late-signers.ts';
@@ -31,7 +31,7 @@ export default class Late extends EsignCommand {
     const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
     const format = { ...flags, table: outputTable(flags, terminal) };
-    const selection = await selectionOf(flags, context);
+    const selection = await selectionFromFlags(flags, context);
     const rows = await readLateSigners(selection, flags.after, context);
     if (rows.length === 0 && !flags.quiet) terminal.notice('No signers are late.');
     if (rows.length === 0 || !isTableOutput(format, terminal)) return writeList(rows, LATE_LIST, format, out);

@@ -1,5 +1,5 @@
 import { runsDir } from '../../kernel/files/paths.ts';
-import { entryOf, type LogEntry } from '../../log/log-entry.ts';
+import { type LogEntry, logEntryOf } from '../../log/log-entry.ts';
 import { readLog } from '../../log/read-log.ts';
 import { sessionsOf } from '../../runs/run-list.ts';
 
@@ -11,7 +11,7 @@ export async function readEntries(
   folder: string,
   { since, envelopeId }: { since?: number | undefined; envelopeId?: string | undefined } = {},
 ): Promise<LogEntry[]> {
-  const entries = (await readLog(folder)).map(entryOf);
+  const entries = (await readLog(folder)).map(logEntryOf);
   const outcomes = new Map(entries.map(({ run, outcome }) => [run, outcome]));
   for (const entry of entries) {
     if (entry.run === undefined) continue;

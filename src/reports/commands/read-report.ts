@@ -5,7 +5,7 @@ import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
 import { DEFAULT_PERIOD_MS } from '../report-limits.ts';
 import { computeReport } from '../summarize.ts';
-import { withCommands } from './report-attention.ts';
+import { attentionWithCommands } from './report-attention.ts';
 
 /** The first and the last moment of a month in UTC, in ms. */
 export interface Month {
@@ -28,7 +28,7 @@ export async function readReport({ selection, flags, by }: Wanted, context: Cont
   const period = flags.month ?? periodOf(selection, now);
   const { report, weeks } = await computeReport(account, { ...period, now, by });
   return {
-    report: { ...report, attention: withCommands(report.attention, flags, context.terminal) },
+    report: { ...report, attention: attentionWithCommands(report.attention, flags, context.terminal) },
     weeks,
     now,
   };

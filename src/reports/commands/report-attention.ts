@@ -4,12 +4,15 @@ import { counted, grouped } from '../../kernel/duration.ts';
 import { isTableOutput, type ListFormat, type ListView, writeList } from '../../output/print-list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
-import type { Attention, AttentionKind } from '../attention.ts';
+import type { AttentionGroup, EnvelopesNeedingAttention } from '../attention.ts';
 
 /** What needs attention, with the command that shows all of it. */
-export type AttentionWithCommands = Record<keyof Attention, AttentionKind & { next: string }>;
+export type AttentionWithCommands = Record<
+  keyof EnvelopesNeedingAttention,
+  AttentionGroup & { next: string }
+>;
 
-const COMMANDS: Readonly<Record<keyof Attention, readonly string[]>> = {
+const COMMANDS: Readonly<Record<keyof EnvelopesNeedingAttention, readonly string[]>> = {
   declined: ['envelopes', 'list', '--status=DECLINED', '--since=30d'],
   expiring: ['envelopes', 'list', '--expiring-in=3d'],
   overdue: ['late'],
@@ -17,8 +20,8 @@ const COMMANDS: Readonly<Record<keyof Attention, readonly string[]>> = {
 };
 
 /** Adds the commands, which select the same envelopes as the report. */
-export function withCommands(
-  attention: Attention,
+export function attentionWithCommands(
+  attention: EnvelopesNeedingAttention,
   flags: SelectionFlagValues,
   { command }: Pick<CommandTerminal, 'command'>,
 ): AttentionWithCommands {
@@ -28,7 +31,7 @@ export function withCommands(
   );
   filters.push(...metadata.map((pair) => `--metadata=${pair}`));
   const { declined, expiring, overdue, drafts } = attention;
-  const next = (kind: keyof Attention) => command(...COMMANDS[kind], ...filters);
+  const next = (kind: keyof EnvelopesNeedingAttention) => command(...COMMANDS[kind], ...filters);
   return {
     declined: { ...declined, next: next('declined') },
     expiring: { ...expiring, next: next('expiring') },
@@ -38,7 +41,7 @@ export function withCommands(
 }
 
 /** The kinds in the order in which they are shown, each with a function that formats its count. */
-const KINDS: readonly (readonly [keyof Attention, (count: number) => string])[] = [
+const KINDS: readonly (readonly [keyof EnvelopesNeedingAttention, (count: number) => string])[] = [
   ['declined', (count) => `${grouped(count)} declined recently`],
   ['expiring', (count) => `${grouped(count)} expiring soon`],
   ['overdue', (count) => `${counted(count, 'envelope')} overdue`],
@@ -47,8 +50,8 @@ const KINDS: readonly (readonly [keyof Attention, (count: number) => string])[] 
 
 /** A kind that has envelopes, with their number in words. */
 export interface AttentionItem {
-  kind: keyof Attention;
-  facts: AttentionKind & { next: string };
+  kind: keyof EnvelopesNeedingAttention;
+  facts: AttentionGroup & { next: string };
   countText: string;
 }
 
@@ -76,7 +79,7 @@ export async function writeAttention(
   );
 }
 
-const ATTENTION_LIST: ListView<AttentionKind & { kind: string; next: string }> = {
+const ATTENTION_LIST: ListView<AttentionGroup & { kind: string; next: string }> = {
   id: ({ kind }) => kind,
   columns: ['kind', 'count', 'next'].map((key) => ({ key })),
 };

@@ -5,7 +5,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 import { type GroupBy, monthOf } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
-import type { Spread } from '../tally.ts';
+import type { DurationSpread } from '../tally.ts';
 import { type AttentionWithCommands, attentionItems, renderAttention } from './report-attention.ts';
 import { durationText, percentText } from './report-figures.ts';
 
@@ -35,7 +35,11 @@ function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
     show: (group) => grouped(group[key]),
     fixed: true,
   });
-  const time = (header: string, of: 'toComplete' | 'turn', key: keyof Spread): TableColumn<GroupFigures> => ({
+  const time = (
+    header: string,
+    of: 'toComplete' | 'turn',
+    key: keyof DurationSpread,
+  ): TableColumn<GroupFigures> => ({
     key: `${of}.${key}`,
     header,
     show: (group) => durationText(group[of][key]),
@@ -131,7 +135,7 @@ export function figurePairs(report: StatisticsReport, now: number): [string, str
   return pairs;
 }
 
-function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread, unit: string): string {
+function spreadText({ samples, medianMs, p85Ms, p95Ms }: DurationSpread, unit: string): string {
   if (medianMs === null || p85Ms === null || p95Ms === null) return 'none yet';
   const [median, most, nearlyAll] = [medianMs, p85Ms, p95Ms].map(durationInWords);
   return `median ${median}, 85% within ${most}, 95% within ${nearlyAll} (${counted(samples, unit)})`;

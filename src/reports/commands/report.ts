@@ -8,7 +8,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { checkNewFile, formatOf, writeNewFile } from '../../kernel/files/new-file.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
-import { selectionFlags, selectionOf } from '../../selection/selection-flags.ts';
+import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
 import { type Month, readReport } from './read-report.ts';
 import { attentionItems, writeAttention } from './report-attention.ts';
@@ -80,7 +80,7 @@ export default class Report extends EsignCommand {
     if (flags.html !== undefined)
       checkPage(flags.html, { force: flags.force, isOther: terminal.json || isList });
     const out = terminal.hidingSecrets();
-    const selection = await selectionOf(flags, context);
+    const selection = await selectionFromFlags(flags, context);
     const { report, weeks, now } = await readReport({ selection, flags, by: flags.by }, context);
     if (flags.attention) {
       const items = attentionItems(report.attention);

@@ -3,7 +3,7 @@ import { type Html, html } from '../../pages/html.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** A request with a verified signature. */
-export interface Call {
+export interface BucketCall {
   request: IncomingMessage;
   response: ServerResponse;
   store: ObjectStore;
@@ -15,7 +15,7 @@ export interface Call {
 }
 
 /** Returns a request header that was sent once or was joined; undefined if it is absent. */
-export function header({ request }: Call, name: string): string | undefined {
+export function headerValue({ request }: BucketCall, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' ? value : undefined;
 }

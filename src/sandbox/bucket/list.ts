@@ -1,5 +1,5 @@
 import { html } from '../../pages/html.ts';
-import { type Call, writeXml } from './call.ts';
+import { type BucketCall, writeXml } from './call.ts';
 
 const MAX_KEYS = 1_000;
 
@@ -7,7 +7,7 @@ const MAX_KEYS = 1_000;
  * Handles ListObjectsV2, and ListObjects, which rclone uses. A page continues after the last key or common prefix of the page before, which
  * is its token.
  */
-export function listObjects({ response, store, bucket, query }: Call): void {
+export function listObjects({ response, store, bucket, query }: BucketCall): void {
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const after = query.get('continuation-token') ?? query.get('start-after') ?? query.get('marker') ?? '';
   const limit = Math.min(MAX_KEYS, Number(query.get('max-keys')) || MAX_KEYS);
@@ -43,7 +43,7 @@ ${shown.map((one) =>
   );
 }
 
-function objectXml(key: string, store: Call['store']) {
+function objectXml(key: string, store: BucketCall['store']) {
   const facts = store.facts(key);
   return html`<Contents>
 <Key>${key}</Key>

@@ -8,7 +8,7 @@ import { makePrivateFolder } from '../../kernel/files/files.ts';
 import type { ObjectWriter } from '../model.ts';
 
 /** The properties of an object that S3 returns to clients. */
-export interface ObjectFacts {
+export interface StoredObjectFacts {
   size: number;
   /** The ETag without quotation marks: the MD5 of the bytes in hex, if this Node can compute it. */
   etag: string;
@@ -18,7 +18,7 @@ export interface ObjectFacts {
 }
 
 export interface StoredObject {
-  facts: ObjectFacts;
+  facts: StoredObjectFacts;
   body: Buffer;
 }
 
@@ -29,7 +29,7 @@ const SUFFIX = '.object';
 export class ObjectStore implements ObjectWriter {
   readonly #folder: string;
   /** The facts by key. Those of objects from an earlier start are computed when they are first needed. */
-  readonly #facts = new Map<string, ObjectFacts | undefined>();
+  readonly #facts = new Map<string, StoredObjectFacts | undefined>();
   #onRead = (_key: string) => Promise.resolve(true);
 
   private constructor(folder: string) {
@@ -69,7 +69,7 @@ export class ObjectStore implements ObjectWriter {
   }
 
   /** Returns the facts of an object, or undefined if it doesn't exist. Reads it only if they aren't known yet. */
-  facts(key: string): ObjectFacts | undefined {
+  facts(key: string): StoredObjectFacts | undefined {
     return this.#facts.get(key) ?? this.load(key)?.facts;
   }
 
@@ -99,7 +99,7 @@ export class ObjectStore implements ObjectWriter {
   }
 }
 
-function factsOf(body: Uint8Array, modifiedAt: Date): ObjectFacts {
+function factsOf(body: Uint8Array, modifiedAt: Date): StoredObjectFacts {
   const crc = new Crc64Nvme();
   crc.update(body);
   const checksum = crc.digest().then((digest) => Buffer.from(digest).toString('base64'));

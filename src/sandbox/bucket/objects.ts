@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
-import { type Call, header } from './call.ts';
+import { type BucketCall, headerValue } from './call.ts';
 import type { StoredObject } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
 /** Handles PutObject for a body that is sent in one piece, which is enough for files of a test. */
-export async function putObject({ request, response, store, key }: Call): Promise<void> {
+export async function putObject({ request, response, store, key }: BucketCall): Promise<void> {
   if (String(request.headers['x-amz-content-sha256']).startsWith('STREAMING-'))
     throw new S3Error(
       'NotImplemented',
@@ -15,7 +15,7 @@ export async function putObject({ request, response, store, key }: Call): Promis
 }
 
 /** Handles GetObject and HeadObject. */
-export async function getObject(call: Call): Promise<void> {
+export async function getObject(call: BucketCall): Promise<void> {
   const object = await call.store.read(call.key);
   if (object === undefined) throw new S3Error('NoSuchKey', 'The specified key does not exist.');
   // If-Match is checked before Range, so that a resumed download never gets bytes of another object.
@@ -27,8 +27,8 @@ export async function getObject(call: Call): Promise<void> {
 }
 
 /** Returns true if the client already has the object. @throws S3Error PreconditionFailed if the client expects another object. */
-function isUnchanged(call: Call, { facts }: StoredObject): boolean {
-  const [wanted, known] = [header(call, 'if-match'), header(call, 'if-none-match')];
+function isUnchanged(call: BucketCall, { facts }: StoredObject): boolean {
+  const [wanted, known] = [headerValue(call, 'if-match'), headerValue(call, 'if-none-match')];
   if (wanted !== undefined && !isListed(wanted, facts.etag))
     throw new S3Error('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold.');
   return known !== undefined && isListed(known, facts.etag);
@@ -39,16 +39,16 @@ function isListed(list: string, etag: string): boolean {
   return list.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\/|"/g, '')));
 }
 
-async function writeObject(call: Call, { facts, body }: StoredObject): Promise<void> {
+async function writeObject(call: BucketCall, { facts, body }: StoredObject): Promise<void> {
   const { request, response, key } = call;
   const { size, etag, checksum, modifiedAt } = facts;
-  const range = parseRange(header(call, 'range'), size);
+  const range = parseRange(headerValue(call, 'range'), size);
   if (range === 'unsatisfiable') {
     response.setHeader('content-range', `bytes */${size}`);
     throw new S3Error('InvalidRange', 'The requested range is not satisfiable.');
   }
   const { start, end } = range ?? { start: 0, end: size };
-  const isSummed = range === undefined && header(call, 'x-amz-checksum-mode') === 'ENABLED';
+  const isSummed = range === undefined && headerValue(call, 'x-amz-checksum-mode') === 'ENABLED';
   response.writeHead(range === undefined ? 200 : 206, {
     'accept-ranges': 'bytes',
     'content-type': key.endsWith('.pdf') ? 'application/pdf' : 'binary/octet-stream',

@@ -4,12 +4,12 @@ import { codeOf } from '../../kernel/errors.ts';
 import { closeServer, listenOn, originOf } from '../../kernel/network/listening.ts';
 import { html } from '../../pages/html.ts';
 import { HOST, type ObjectWriter } from '../model.ts';
-import { type Call, writeXml } from './call.ts';
+import { type BucketCall, writeXml } from './call.ts';
 import { listObjects } from './list.ts';
 import { ObjectStore } from './object-store.ts';
 import { getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
-import { type BucketAccount, decode, parseQuery, verifySignature } from './sigv4.ts';
+import { type BucketAccount, parseQuery, percentDecode, verifySignature } from './sigv4.ts';
 
 interface BucketOptions extends BucketAccount {
   /** The data folder. It has a folder for the bucket. Created if missing. */
@@ -55,7 +55,14 @@ async function respond(
     verifySignature({ method, rawPath, rawQuery, headers }, options, Date.now());
     const [, bucket = '', ...key] = rawPath.split('/');
     const query = new Map(parseQuery(rawQuery));
-    const call = { request, response, store, bucket: decode(bucket), key: decode(key.join('/')), query };
+    const call = {
+      request,
+      response,
+      store,
+      bucket: percentDecode(bucket),
+      key: percentDecode(key.join('/')),
+      query,
+    };
     await handle(call, options);
   } catch (error) {
     refuse(error, request, response);
@@ -67,7 +74,7 @@ const PARAMETERS =
   /^(X-Amz-.*|x-id|list-type|prefix|delimiter|max-keys|marker|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
 /** @throws S3Error NoSuchBucket, or NotImplemented for all other operations of S3. */
-async function handle(call: Call, { bucket: own, region }: BucketOptions): Promise<void> {
+async function handle(call: BucketCall, { bucket: own, region }: BucketOptions): Promise<void> {
   const { request, response, bucket, key, query } = call;
   const other = [...query.keys()].find((name) => !PARAMETERS.test(name));
   if (other !== undefined)
@@ -92,7 +99,7 @@ async function handle(call: Call, { bucket: own, region }: BucketOptions): Promi
   }
 }
 
-function listBuckets({ response }: Call, name: string): void {
+function listBuckets({ response }: BucketCall, name: string): void {
   writeXml(
     response,
     200,

@@ -175,7 +175,7 @@ function encode(text: string): string {
 }
 
 /** Decodes percent-encoded text. @throws S3Error if the encoding is invalid or isn't UTF-8. */
-export function decode(text: string): string {
+export function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -190,14 +190,14 @@ export function parseQuery(rawQuery: string): [string, string][] {
     .filter((part) => part !== '')
     .map((part) => {
       const [name = '', ...value] = part.replaceAll('+', ' ').split('=');
-      return [decode(name), decode(value.join('='))];
+      return [percentDecode(name), percentDecode(value.join('='))];
     });
 }
 
 function canonicalPath(rawPath: string): string {
   return rawPath
     .split('/')
-    .map((part) => encode(decode(part)))
+    .map((part) => encode(percentDecode(part)))
     .join('/');
 }
 

@@ -1,7 +1,7 @@
 import type { ListedMail, SandboxControl } from '../../api/sandbox-control.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, listFlags, textFlag } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpiredMessage } from '../../kernel/wait-expired.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
@@ -30,7 +30,7 @@ export default class SandboxMails extends EsignCommand {
     const mails = all.slice(0, flags.limit ?? (isTable && !flags.all ? MAX_SHOWN : undefined));
     if (isTable) await terminal.out(renderMails(mails, terminal, session.now()));
     else await writeList(mails, mailList(session.now()), flags, terminal);
-    if (mails.length < all.length) limited.notice(flags, context, all.length, mails.length);
+    if (mails.length < all.length) withLimit.notice(flags, context, all.length, mails.length);
   }
 }
 

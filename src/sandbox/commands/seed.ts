@@ -10,7 +10,7 @@ import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import { readSeedFile } from './seed-file.ts';
 
-export default class SandboxSeed extends EsignCommand {
+export default class SandboxSeedCommand extends EsignCommand {
   static override summary = 'Load templates, keys, and envelopes into the sandbox from a file.';
   static override description =
     'The file is YAML or JSON with the lists `templates` (id, name, roles, active), `keys` (organisation, scopes, expiresAt), and `envelopes` (id, template, status, subject, metadata, createdAt, signers); all fields except id and name are optional. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its field is shown and nothing is loaded.';
@@ -24,7 +24,7 @@ export default class SandboxSeed extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, context } = await this.start(SandboxSeed);
+    const { args, context } = await this.start(SandboxSeedCommand);
     await seedSandbox(args.file, context);
   }
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { Template, TemplateField } from '../../api/schemas.ts';
+import type { Template, TemplateField } from '../../api/resource-types.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { inferRoles, sentRoles } from '../../templates/roles.ts';
 import type { SandboxSeed } from '../embed-options.ts';

@@ -75,14 +75,14 @@ export default class SandboxStart extends EsignCommand {
 
 const PROFILE = 'sandbox';
 
-interface Saved {
+interface SavedSandboxProfile {
   /** The name of the current profile. */
   current: string | undefined;
   /** The profile that was replaced, if it is still valid. */
   before: Profile | undefined;
 }
 
-async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved> {
+async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<SavedSandboxProfile> {
   const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
   const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
   let before: Profile | undefined;
@@ -104,7 +104,11 @@ async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Pr
   });
 }
 
-async function announce(sandbox: Sandbox, saved: Saved, terminal: CommandTerminal): Promise<void> {
+async function announce(
+  sandbox: Sandbox,
+  saved: SavedSandboxProfile,
+  terminal: CommandTerminal,
+): Promise<void> {
   const { close: _close, control: _control, keys, ...ready } = sandbox;
   if (terminal.json)
     return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);
@@ -114,7 +118,7 @@ async function announce(sandbox: Sandbox, saved: Saved, terminal: CommandTermina
 /** Renders the facts of a sandbox that has just started, and what to try. */
 export function renderSandbox(
   sandbox: Pick<Sandbox, 'baseUrl' | 'apiKey' | 'endpoint' | 'bucket' | 'dashboardUrl' | 'dataDir'>,
-  saved: Pick<Saved, 'current'>,
+  saved: Pick<SavedSandboxProfile, 'current'>,
   terminal: Terminal,
 ): string {
   const pairs: [string, string][] = [

@@ -1,10 +1,10 @@
 import type { CertificateInput, HistoryEntry, SignerRecord } from '../model.ts';
 import { createFlow, drawFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
 import { STYLES } from './drawing/pen.ts';
-import { inUtc } from './drawing/times.ts';
+import { formatTime } from './drawing/times.ts';
 import { createPdf } from './pdf/pdf.ts';
 import { inSigningOrder } from './signed.ts';
-import { oneLine } from './text/untrusted.ts';
+import { onOneLine } from './text/untrusted.ts';
 
 const TITLE = 'Certificate of completion';
 
@@ -32,7 +32,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   }
   return pdf.save({
     title: `${TITLE} for envelope ${envelope.id}`,
-    subject: oneLine(envelope.subject),
+    subject: onOneLine(envelope.subject),
     keywords: [envelope.id, documentSha256, signedSha256],
     at: envelope.completedAt ?? envelope.createdAt,
   });
@@ -44,13 +44,13 @@ function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): voi
       ? 'Sequential: each signer was asked to sign after the previous signer signed'
       : 'Parallel: all signers were asked at the same time';
   flow.heading('Envelope', 60);
-  flow.fact('Envelope ID', [oneLine(envelope.id)], STYLES.mono);
-  flow.fact('Subject', [oneLine(envelope.subject)]);
-  flow.fact('Document', [`${oneLine(envelope.templateName)} (${oneLine(template.id)})`]);
+  flow.fact('Envelope ID', [onOneLine(envelope.id)], STYLES.mono);
+  flow.fact('Subject', [onOneLine(envelope.subject)]);
+  flow.fact('Document', [`${onOneLine(envelope.templateName)} (${onOneLine(template.id)})`]);
   flow.fact('Signing order', [order]);
-  flow.fact('Created', [inUtc(envelope.createdAt)]);
-  flow.fact('Sent', [inUtc(envelope.sentAt)]);
-  flow.fact('Completed', [inUtc(envelope.completedAt)]);
+  flow.fact('Created', [formatTime(envelope.createdAt)]);
+  flow.fact('Sent', [formatTime(envelope.sentAt)]);
+  flow.fact('Completed', [formatTime(envelope.completedAt)]);
 }
 
 function drawDigests(flow: Flow, { documentSha256, signedSha256 }: CertificateInput): void {
@@ -63,14 +63,14 @@ function drawSigner(flow: Flow, signer: SignerRecord): void {
   const { order, role, name, email, signedAt, declinedAt, declineReason, signatureId } = signer;
   const outcome =
     declinedAt === null
-      ? [`Signed ${inUtc(signedAt)}`, `Signature ID ${signatureId}`]
-      : [`Declined ${inUtc(declinedAt)}: ${declineReason ?? ''}`];
+      ? [`Signed ${formatTime(signedAt)}`, `Signature ID ${signatureId}`]
+      : [`Declined ${formatTime(declinedAt)}: ${declineReason ?? ''}`];
   const lines = [`${name} (${email})`, ...outcome];
-  flow.fact(`${order}. ${oneLine(role)}`, lines.map(oneLine));
+  flow.fact(`${order}. ${onOneLine(role)}`, lines.map(onOneLine));
 }
 
 function drawEntry(flow: Flow, entry: HistoryEntry, signers: readonly SignerRecord[]): void {
   const signer = signers.find(({ id }) => id === entry.signerId);
   const facts = [entry.what, signer && `${signer.name} (${signer.email})`, entry.detail];
-  flow.fact(inUtc(entry.at), [oneLine(facts.filter(Boolean).join(' · '))]);
+  flow.fact(formatTime(entry.at), [onOneLine(facts.filter(Boolean).join(' · '))]);
 }

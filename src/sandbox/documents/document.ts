@@ -13,8 +13,8 @@ import {
   STYLES,
 } from './drawing/pen.ts';
 import { createPdf, type PdfInfo } from './pdf/pdf.ts';
-import { type Block, BUILT_IN, PAGE, type Region } from './templates/built-in-templates.ts';
-import { oneLine } from './text/untrusted.ts';
+import { BUILT_IN, PAGE, type Region, type TextBlock } from './templates/built-in-templates.ts';
+import { onOneLine } from './text/untrusted.ts';
 
 /**
  * Draws document.pdf: the template's pages with empty fields. For a template that isn't built in, the pages show only its name and fields.
@@ -36,12 +36,16 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
 }
 
 function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
-  return { title: oneLine(name), subject: oneLine(description), keywords: [id], at: createdAt };
+  return { title: onOneLine(name), subject: onOneLine(description), keywords: [id], at: createdAt };
 }
 
 function nameOnly({ name, description }: TemplateRecord): Region {
   const { top, bottom } = PAGE;
-  return { top, bottom, blocks: [{ kind: 'title', text: oneLine(name), subtitle: oneLine(description) }] };
+  return {
+    top,
+    bottom,
+    blocks: [{ kind: 'title', text: onOneLine(name), subtitle: onOneLine(description) }],
+  };
 }
 
 /** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */
@@ -72,7 +76,7 @@ function drawEmptyField(pen: Pen, field: FieldRecord): void {
 }
 
 function drawLabel(pen: Pen, field: FieldRecord): void {
-  const text = oneLine(field.label);
+  const text = onOneLine(field.label);
   if (field.type === 'CHECKBOX') {
     const left = field.x + field.width + 8;
     const middle = field.y + field.height / 2 + 3.3;
@@ -101,7 +105,12 @@ function drawRegion(pen: Pen, region: Region): void {
   }
 }
 
-function drawBlock(pen: Pen, block: Block, { x, width }: { x: number; width: number }, top: number): number {
+function drawBlock(
+  pen: Pen,
+  block: TextBlock,
+  { x, width }: { x: number; width: number },
+  top: number,
+): number {
   switch (block.kind) {
     case 'title':
       return drawTitle(pen, block.text, block.subtitle, { x, top, width }) + 13;
@@ -128,6 +137,6 @@ function drawBlock(pen: Pen, block: Block, { x, width }: { x: number; width: num
   }
 }
 
-function isSubclause(block: Block | undefined): boolean {
+function isSubclause(block: TextBlock | undefined): boolean {
   return block?.kind === 'clause' && block.depth === 1;
 }

@@ -1,9 +1,9 @@
 import type { FieldRecord, SignedInput, SignerRecord, TemplateRecord } from '../model.ts';
 import { drawFilledField } from './drawing/filled-fields.ts';
 import { createFlow, drawFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
-import { inUtc } from './drawing/times.ts';
+import { formatTime } from './drawing/times.ts';
 import { openPdf, type Pdf } from './pdf/pdf.ts';
-import { oneLine } from './text/untrusted.ts';
+import { onOneLine } from './text/untrusted.ts';
 
 /**
  * Draws signed.pdf: document.pdf with each signer's values in the fields of the signer's role. The first signer of a role gets its fields.
@@ -31,8 +31,8 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
   }
   for (const sheet of pdf.sheets) drawSandboxMark({ sheet, type }, envelope.id);
   return pdf.save({
-    title: `${oneLine(envelope.templateName)} (signed)`,
-    subject: `Envelope ${envelope.id}: ${oneLine(envelope.subject)}`,
+    title: `${onOneLine(envelope.templateName)} (signed)`,
+    subject: `Envelope ${envelope.id}: ${onOneLine(envelope.subject)}`,
     keywords: [envelope.id, ...signers.map(({ signatureId }) => signatureId)],
     at: envelope.completedAt ?? envelope.createdAt,
   });
@@ -56,13 +56,13 @@ function drawFields(
 }
 
 function drawAdditionalSigners(flow: Flow, { name }: TemplateRecord, others: readonly SignerRecord[]): void {
-  flow.title('Additional signatures', `Part of “${oneLine(name)}” and signed with it`);
+  flow.title('Additional signatures', `Part of “${onOneLine(name)}” and signed with it`);
   for (const signer of others) {
     const lines = [
       `${signer.name} · ${signer.email}`,
-      `Signed by ${signer.name} · ${inUtc(signer.signedAt)}`,
+      `Signed by ${signer.name} · ${formatTime(signer.signedAt)}`,
       `ID ${signer.signatureId}`,
     ];
-    flow.fact(oneLine(signer.role), lines.map(oneLine));
+    flow.fact(onOneLine(signer.role), lines.map(onOneLine));
   }
 }

@@ -1,5 +1,5 @@
 import { counted, grouped, HOUR_MS } from '../../kernel/duration.ts';
-import { copyable, dateTime } from '../../pages/components.ts';
+import { copyableText, dateTime } from '../../pages/components.ts';
 import { html } from '../../pages/html.ts';
 import type { EnvelopeRecord } from '../model.ts';
 import { isActive } from '../service/engine/predicates.ts';
@@ -23,7 +23,7 @@ export function dashboard(records: StoreState, context: { origin: string; now: s
   const { items, total } = records.envelopePage(records.orgId, newest);
   return html`<h1>Local e-signature sandbox</h1>
     <p>Base URL <code>${context.origin}/api/v1</code> · <a href="/openapi.yaml">OpenAPI description</a></p>
-    ${total === 0 ? '' : copyable(CREATE_COMMAND)}
+    ${total === 0 ? '' : copyableText(CREATE_COMMAND)}
     <ul class="tiles">
       ${tiles(records).map(
         ([label, count, path]) =>

@@ -1,7 +1,7 @@
 import { emptyState, statusChip, table, timeWithAge } from '../../pages/components.ts';
 import { type Html, html } from '../../pages/html.ts';
 import type { DeliveryRecord } from '../model.ts';
-import { type Paged, postButton } from './layout.ts';
+import { type PagedList, postButton } from './layout.ts';
 
 const NO_WEBHOOKS = emptyState(
   'No webhooks yet',
@@ -10,7 +10,7 @@ const NO_WEBHOOKS = emptyState(
 );
 
 /** Returns the list of webhooks, newest first. */
-export function deliveryList(page: Paged<DeliveryRecord>) {
+export function deliveryList(page: PagedList<DeliveryRecord>) {
   return html`<h1>Webhooks</h1>
     ${deliveryTable(page.shown, NO_WEBHOOKS)} ${page.links}`;
 }

@@ -1,12 +1,19 @@
 import { ENVELOPE_STATUSES } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { copyable, emptyState, factList, statusChip, table, timeWithAge } from '../../pages/components.ts';
+import {
+  copyableText,
+  emptyState,
+  factList,
+  statusChip,
+  table,
+  timeWithAge,
+} from '../../pages/components.ts';
 import { type Html, html, verbatim } from '../../pages/html.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { deliveryTable } from './deliveries.ts';
-import { CREATE_COMMAND, type Paged } from './layout.ts';
+import { CREATE_COMMAND, type PagedList } from './layout.ts';
 import { mailTable, newestFirst } from './mailbox.ts';
 
 /** The filter of the list; empty strings match all envelopes. */
@@ -37,7 +44,7 @@ function searchText(one: EnvelopeRecord): string {
 }
 
 /** Returns the list of envelopes, newest first. */
-export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: EnvelopeFilter) {
+export function envelopeList(page: PagedList<EnvelopeRecord>, { text, status }: EnvelopeFilter) {
   const isFiltered = text !== '' || status !== '';
   const option = (value: string, label: string) =>
     html`<option value="${value}" ${value === status ? 'selected' : ''}>${label}</option>`;
@@ -86,7 +93,7 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState) {
     <h2>Documents</h2>
     ${documents(one)}
     <h2>Commands</h2>
-    ${commandsFor(one).map(copyable)}
+    ${commandsFor(one).map(copyableText)}
     <h2>History</h2>
     ${table(
       ['Time', 'Event', 'Signer', 'Details'],

@@ -6,7 +6,7 @@ import type { ServiceParts } from '../service/base/parts.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { isLocalHost, type ServiceContext, type ServiceEnv } from '../service/base/web.ts';
 import type { Engine } from '../service/engine/engine.ts';
-import { page } from './layout.ts';
+import { respondWithPage } from './layout.ts';
 
 /** The parts of the service that the pages use. */
 export interface PagesOptions extends Pick<ServiceParts, 'store' | 'clock' | 'origin'> {
@@ -17,7 +17,7 @@ export interface PagesOptions extends Pick<ServiceParts, 'store' | 'clock' | 'or
 export function pageNotFound(c: ServiceContext) {
   const body = html`<h1>Page not found</h1>
     <p>The link is incomplete, or the sandbox has been reset. You can find current links in the <a href="/mailbox">mailbox</a>.</p>`;
-  return page(c, { title: 'Not found', body, status: 404 });
+  return respondWithPage(c, { title: 'Not found', body, status: 404 });
 }
 
 /** Returns an error page. */
@@ -30,7 +30,7 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
       ${reasons.map((reason) => html`<li>${reason}</li>`)}
     </ul>
     <p><a href="/">Back to the dashboard</a></p>`;
-  return page(c, { title: 'Error', body, status });
+  return respondWithPage(c, { title: 'Error', body, status });
 }
 
 /** Returns middleware that rejects other host names (DNS rebinding). */

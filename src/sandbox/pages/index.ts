@@ -11,7 +11,7 @@ import { readForm } from '../service/base/request-body.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
-import { page } from './layout.ts';
+import { respondWithPage } from './layout.ts';
 import { mountRecordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
 import { fieldsFor, type PostedForm, prefilledValues, readPosted } from './signing-form.ts';
@@ -49,7 +49,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     const found = bearer(options, c.req.param('token'));
     if (found === undefined) return pageNotFound(c);
     if (!canSign(found))
-      return page(c, {
+      return respondWithPage(c, {
         title: found.envelope.subject,
         body: statusPage(found.envelope, found.signer),
         isForSigner: true,
@@ -96,7 +96,7 @@ function signing(
   const values = prefilledValues(fields, signer, options.clock.now());
   const { problems = [], ...filled } = refused ?? { values, drawn: {}, consent: false };
   const body = signingPage({ envelope, signer, fields, ...filled, problems });
-  return page(c, {
+  return respondWithPage(c, {
     title: envelope.subject,
     body,
     files: ['signing.css', 'sign.js'],

@@ -37,7 +37,7 @@ interface PageContent {
 }
 
 /** Responds with a complete page. */
-export function page(c: ServiceContext, content: PageContent): Response {
+export function respondWithPage(c: ServiceContext, content: PageContent): Response {
   const { title, isForSigner = false, files = [], status = 200 } = content;
   const body = html`<a class="skip" href="#main">Skip to content</a>
 ${isForSigner ? html`<header class="top">${logoAndName('Signature request')}</header>` : header(c)}
@@ -84,14 +84,14 @@ export function postButton(path: string, label: string): Html {
 const PAGE_SIZE = 50;
 
 /** A page of a list, with links to the others. */
-export interface Paged<T> {
+export interface PagedList<T> {
   shown: readonly T[];
   /** `1 to 50 of 509`, with links if there is more than one page. */
   links: Html;
 }
 
 /** Returns the page selected by `?page=`; by default, the first one. The links keep the rest of the query. */
-export function selectPage<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
+export function selectPage<T>(c: ServiceContext, all: readonly T[]): PagedList<T> {
   const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const asked = Number(c.req.query('page') ?? 1);
   const current = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;

@@ -4,7 +4,7 @@ import type { SandboxMail } from '../embed-model.ts';
 import type { EnvelopeRecord, MailRecord } from '../model.ts';
 import { subjectOf } from '../service/engine/mails.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { CREATE_COMMAND, type Paged } from './layout.ts';
+import { CREATE_COMMAND, type PagedList } from './layout.ts';
 
 const NO_MAILS = emptyState('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
 
@@ -19,7 +19,7 @@ export function newestFirst(mails: readonly MailRecord[]): MailRecord[] {
 }
 
 /** Returns the list of emails that the service would have sent. */
-export function mailbox(page: Paged<MailRecord>, envelopes: Envelopes, to: string) {
+export function mailbox(page: PagedList<MailRecord>, envelopes: Envelopes, to: string) {
   return html`<h1>Mailbox</h1>
     <form method="get" class="row search" role="search">
       <input type="search" id="to" name="to" value="${verbatim(to)}" aria-label="Filter by recipient" placeholder="Filter by recipient" autocomplete="off">

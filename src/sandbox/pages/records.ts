@@ -7,7 +7,7 @@ import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
 import { type PagesOptions, pageNotFound } from './guard.ts';
-import { page, selectPage } from './layout.ts';
+import { respondWithPage, selectPage } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 
 /** Mounts the dashboard and the lists. */
@@ -15,11 +15,11 @@ export function mountRecordPages(app: Hono<ServiceEnv>, options: PagesOptions): 
   const { store, clock, origin } = options;
   app.get('/', (c) => {
     const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()) });
-    return page(c, { title: 'Dashboard', body });
+    return respondWithPage(c, { title: 'Dashboard', body });
   });
   app.get('/mailbox', (c) => {
     const to = c.req.query('to') ?? '';
-    return page(c, {
+    return respondWithPage(c, {
       title: 'Mailbox',
       body: mailbox(selectPage(c, mailsTo(store.state.mails.values(), to)), store.state.envelopes, to),
     });
@@ -29,11 +29,11 @@ export function mountRecordPages(app: Hono<ServiceEnv>, options: PagesOptions): 
     const record = mails.get(c.req.param('id'));
     if (record === undefined) return pageNotFound(c);
     const mail = mailView(record, envelopes.get(record.envelopeId), origin());
-    return page(c, { title: mail.subject, body: mailPage(mail) });
+    return respondWithPage(c, { title: mail.subject, body: mailPage(mail) });
   });
   app.get('/deliveries', (c) => {
     const deliveries = [...store.state.deliveries.values()].toReversed();
-    return page(c, { title: 'Webhooks', body: deliveryList(selectPage(c, deliveries)) });
+    return respondWithPage(c, { title: 'Webhooks', body: deliveryList(selectPage(c, deliveries)) });
   });
   envelopePages(app, options);
   recordActions(app, options);
@@ -44,12 +44,12 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions):
     const { state } = store;
     const wanted = { text: c.req.query('q') ?? '', status: c.req.query('status') ?? '' };
     const body = envelopeList(selectPage(c, filterEnvelopes(state.envelopesOf(state.orgId), wanted)), wanted);
-    return page(c, { title: 'Envelopes', body });
+    return respondWithPage(c, { title: 'Envelopes', body });
   });
   app.get('/envelopes/:id', (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
     if (envelope === undefined) return pageNotFound(c);
-    return page(c, { title: envelope.subject, body: envelopePage(envelope, store.state) });
+    return respondWithPage(c, { title: envelope.subject, body: envelopePage(envelope, store.state) });
   });
   app.get('/envelopes/:id/:file{(document|signed|certificate)\\.pdf}', async (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));

@@ -6,13 +6,13 @@ import {
   type SignerRecord,
 } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
-import { fieldsOf, initials, isDate, isSigningDate } from '../service/engine/fields.ts';
+import { fieldsOfSigner, initials, isDate, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
 
 /** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
 export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: SignerRecord): FieldRecord[] {
   const template = state.templates.get(envelope.templateId);
-  const fields = template === undefined ? [] : fieldsOf(template, signer);
+  const fields = template === undefined ? [] : fieldsOfSigner(template, signer);
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);
 }
 

@@ -8,7 +8,7 @@ import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
 import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
-import { rulesOf } from './base/choices.ts';
+import { rulesFromChoices } from './base/choices.ts';
 import type { ServiceParts } from './base/parts.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
@@ -80,7 +80,7 @@ const CLOSE_TIMEOUT_MS = 3000;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, documents, seed, startsAt } = options;
-  const rules = rulesOf(options.choices);
+  const rules = rulesFromChoices(options.choices);
   const faults = new Faults(options.faults);
   const reportFailure: ReportFailure = (operation, error) =>
     options.onProblem?.(`${operation} failed: ${diskReason(error).replace(/\.$/, '')}.`);

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { GuardError } from '../../kernel/errors.ts';
 import { canBeReminded, canBeSent, isPending } from '../../kernel/statuses.ts';
 import { comparableAddress, comparableSigner } from '../../kernel/text/email-address.ts';
@@ -6,21 +6,21 @@ import { matchesPattern } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
 /** The recipients of a write. */
-export interface Emails {
+export interface EmailRecipients {
   /** All recipients, including those of a draft; undefined if they can't be read. */
   to: readonly string[] | undefined;
   /** The number of emails that it sends; undefined if that can't be known. */
   count: number | undefined;
 }
 
-export const NO_EMAILS: Emails = { to: [], count: 0 };
-export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
+export const NO_EMAILS: EmailRecipients = { to: [], count: 0 };
+export const UNKNOWN_EMAILS: EmailRecipients = { to: undefined, count: undefined };
 
 /** Returns who would be emailed. A request that the service refuses emails nobody. */
 export function emailsOfEnvelope(
   { status, signers }: Envelope,
   planned: { action: 'send' | 'remind'; signer?: string | undefined },
-): Emails {
+): EmailRecipients {
   const isPossible = planned.action === 'send' ? canBeSent(status) : canBeReminded(status);
   if (!isPossible) return NO_EMAILS;
   if (!signers || signers.length === 0) return UNKNOWN_EMAILS;
@@ -47,7 +47,7 @@ export class EmailTally {
    * Adds the emails of a write.
    * @throws GuardError when the write is not allowed. In that case, nothing is added.
    */
-  add({ to, count }: Emails, guards: Guards): void {
+  add({ to, count }: EmailRecipients, guards: Guards): void {
     checkRecipients(to, guards);
     const { maxEmails } = guards;
     const total = count === undefined ? undefined : this.#count + count;

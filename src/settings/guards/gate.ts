@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
 import { READ_CONCURRENCY } from '../../api/limits.ts';
+import type { Envelope } from '../../api/resource-types.ts';
 import type { HttpResponse } from '../../api/response.ts';
-import { type Envelope, readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';
+import { readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';
 import {
   type OpenGate,
   openGate,
@@ -12,10 +13,10 @@ import {
 } from '../../api/write-gate.ts';
 import { GuardError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { LogRecorder, type RecorderOptions, type WriteFacts } from '../../log/recorder.ts';
+import { type LoggedWriteFacts, LogRecorder, type RecorderOptions } from '../../log/recorder.ts';
 import { envelopeIn } from '../../log/recording-gate.ts';
-import { readWrite, type Write, writeFactsOf } from '../../log/write-request.ts';
-import { type Emails, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
+import { readWrite, type WriteEffect, writeFactsOf } from '../../log/write-request.ts';
+import { type EmailRecipients, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
 import { type Guards, requireWritable } from './guards.ts';
 
 type CompleteRun = (end: RunEnd) => Promise<void>;
@@ -88,7 +89,7 @@ class GuardedGate {
     this.#tally = new EmailTally();
     this.#counted.clear();
     const sends = planned.some((one) => one.action !== 'create' || one.sends);
-    const facts: WriteFacts = {
+    const facts: LoggedWriteFacts = {
       action: planned[0]?.action ?? 'other',
       effect: sends ? 'mails' : 'writes',
       envelopeIds: planned.flatMap((one) => ('envelopeId' in one ? one.envelopeId : [])),
@@ -143,7 +144,7 @@ class GuardedGate {
 
   /** Makes a decision by the guards, and records it if it is a refusal. */
   async #recordingRefusal(
-    write: WriteFacts,
+    write: LoggedWriteFacts,
     recorder: LogRecorder,
     decide: () => Promise<void>,
   ): Promise<void> {
@@ -160,7 +161,7 @@ class GuardedGate {
    * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
    * were checked, and a draft may have been sent in the meantime. @throws GuardError
    */
-  async #allow(write: Write, send: SendRequest): Promise<void> {
+  async #allow(write: WriteEffect, send: SendRequest): Promise<void> {
     const { guards } = this.#options;
     const { action, envelopeId, requestId } = write;
     if (action === 'cancel' || !hasLimits(guards)) return;
@@ -172,7 +173,7 @@ class GuardedGate {
     await this.#confirm();
   }
 
-  async #emailsOfWrite(write: Write, send: SendRequest): Promise<Emails> {
+  async #emailsOfWrite(write: WriteEffect, send: SendRequest): Promise<EmailRecipients> {
     const { action, envelopeId, emails, sends, signer } = write;
     if (action === 'create') return { to: emails, count: sends ? emails?.length : 0 };
     if (action === 'cancel') return NO_EMAILS;
@@ -180,7 +181,7 @@ class GuardedGate {
     return this.#emailsOf({ action, envelopeId, signer }, send);
   }
 
-  async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<Emails> {
+  async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<EmailRecipients> {
     if (planned.action === 'create') {
       const { emails, sends, emailCount = emails.length } = planned;
       return { to: emails, count: sends ? emailCount : 0 };

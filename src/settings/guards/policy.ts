@@ -25,16 +25,16 @@ export type PolicyReading =
   | { state: 'unusable'; path: string; problem: string };
 
 /** Where a policy is looked for. The user's environment variables have no influence on it. */
-export interface Machine {
+export interface PolicyLocation {
   /** The root of the file system. */
   root: string;
   /** The user who must own the policy. */
   owner: number;
 }
-const MACHINE: Machine = { root: '/', owner: 0 };
+const MACHINE: PolicyLocation = { root: '/', owner: 0 };
 
 /** Reads the policy. Windows has none. */
-export async function readPolicy(machine: Machine = MACHINE): Promise<PolicyReading> {
+export async function readPolicy(machine: PolicyLocation = MACHINE): Promise<PolicyReading> {
   const path = join(machine.root, 'etc', 'esign', 'policy.json');
   try {
     const problem = (await problemOf(dirname(path), machine.owner)) ?? (await problemOf(path, machine.owner));

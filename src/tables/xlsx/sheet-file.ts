@@ -6,7 +6,7 @@ import type { TableFile, TableFindings, TableRecord } from '../record.ts';
 import { SHEET_LIMITS } from './limits.ts';
 import { Package } from './package.ts';
 import { readStrings, readStyles } from './parts.ts';
-import { type Range, type SheetCell, SheetReader, type SheetRow } from './sheet-reader.ts';
+import { type MergedRange, type SheetCell, SheetReader, type SheetRow } from './sheet-reader.ts';
 import { readWorkbook, type SheetRef, type Workbook } from './workbook.ts';
 import { readXml } from './xml.ts';
 
@@ -163,7 +163,7 @@ class SheetCheck {
     }
   }
 
-  #checkMerged({ text, from, to }: Range): void {
+  #checkMerged({ text, from, to }: MergedRange): void {
     if (from.row > this.#lastRow || to.row < this.#headerRow || from.column >= this.width) return;
     const isHeader = from.row <= this.#headerRow;
     const what = isHeader ? 'unmerge them and name each column' : 'unmerge them and fill in each cell';

@@ -1,7 +1,7 @@
 import { SHEET_LIMITS } from './limits.ts';
 import { type NumberKind, textInFormat } from './number-formats.ts';
 import { StringItem, unescaped } from './parts.ts';
-import { isTrue } from './workbook.ts';
+import { isXmlTrue } from './workbook.ts';
 import type { Attribute, XmlHandler } from './xml.ts';
 
 export interface SheetCell {
@@ -22,7 +22,7 @@ export interface SheetRow {
 }
 
 /** A merged range. Rows count from 1, columns from 0. */
-export interface Range {
+export interface MergedRange {
   text: string;
   from: { row: number; column: number };
   to: { row: number; column: number };
@@ -38,7 +38,7 @@ const LONG_NUMBER = /^-?\d{16,}$/;
 export class SheetReader implements XmlHandler {
   /** Complete rows, which the caller removes. */
   rows: SheetRow[] = [];
-  readonly merged: Range[] = [];
+  readonly merged: MergedRange[] = [];
   readonly hiddenColumns: (readonly [number, number])[] = [];
   readonly #context: { strings: readonly string[]; styles: readonly NumberKind[]; is1904: boolean };
   readonly #item = new StringItem();
@@ -58,7 +58,7 @@ export class SheetReader implements XmlHandler {
     else if (tag === 'f') this.#cell.hasFormula = true;
     else if (tag === 'v') this.#cell.hasValue = true;
     else if (tag === 'mergeCell') this.#addMerged(attribute('ref') ?? '');
-    else if (tag === 'col' && isTrue(attribute('hidden')))
+    else if (tag === 'col' && isXmlTrue(attribute('hidden')))
       this.hiddenColumns.push([Number(attribute('min')) - 1, Number(attribute('max')) - 1]);
   };
 
@@ -76,7 +76,7 @@ export class SheetReader implements XmlHandler {
 
   #openRow(attribute: Attribute): void {
     const number = Number(attribute('r') ?? this.#row.number + 1);
-    this.#row = { number, cells: [], isHidden: isTrue(attribute('hidden')) };
+    this.#row = { number, cells: [], isHidden: isXmlTrue(attribute('hidden')) };
     this.#cell = { ...NO_CELL };
   }
 
@@ -108,7 +108,7 @@ export class SheetReader implements XmlHandler {
       case 'inlineStr':
         return { text: this.#shown(inline) };
       case 'b':
-        return { text: isTrue(value) ? 'TRUE' : 'FALSE' };
+        return { text: isXmlTrue(value) ? 'TRUE' : 'FALSE' };
       case 'd':
         return { text: value.replace(/T00:00:00(?:\.0+)?Z?$/, '') };
       case 'n':

@@ -32,7 +32,7 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
   let is1904 = false;
   await parseXml(file.part(path), {
     open: (tag, attribute) => {
-      if (tag === 'workbookPr') is1904 = isTrue(attribute('date1904'));
+      if (tag === 'workbookPr') is1904 = isXmlTrue(attribute('date1904'));
       if (tag === 'sheet')
         found.push({
           name: attribute('name') ?? '',
@@ -50,7 +50,7 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
   return { sheets, is1904, strings: pathOf('sharedStrings'), styles: pathOf('styles') };
 }
 
-export function isTrue(value: string | undefined): boolean {
+export function isXmlTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }
 

@@ -1,5 +1,5 @@
 import sax from 'sax';
-import { byteOrderMarkOf, type Decoder, startsWith } from '../encodings.ts';
+import { byteOrderMarkOf, type Decoder, startsWithBytes } from '../encodings.ts';
 import { LineBreaks } from '../line-breaks.ts';
 
 /** Returns the value of an attribute without a namespace. With a namespace, it is the one whose last word is given. */
@@ -39,8 +39,8 @@ export async function* readXml(
 /** Returns the encoding of a part, which is UTF-8 or UTF-16 (ECMA-376, part 2, section 6.5.3), by its first bytes. */
 function encodingOf(start: Uint8Array): string {
   const LESS_THAN = 0x3c;
-  if (startsWith(start, [LESS_THAN, 0])) return 'utf-16le';
-  if (startsWith(start, [0, LESS_THAN])) return 'utf-16be';
+  if (startsWithBytes(start, [LESS_THAN, 0])) return 'utf-16le';
+  if (startsWithBytes(start, [0, LESS_THAN])) return 'utf-16be';
   return byteOrderMarkOf(start)?.encoding ?? 'utf-8';
 }
 

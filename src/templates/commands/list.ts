@@ -1,7 +1,7 @@
-import type { Template } from '../../api/schemas.ts';
+import type { Template } from '../../api/resource-types.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags, textFlag } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { writeList } from '../../output/print-list.ts';
 import { searchTemplates } from '../search-templates.ts';
 import { templateList } from './template-text.ts';
@@ -29,11 +29,11 @@ export default class TemplatesList extends EsignCommand {
       onTotal: (known) => {
         total = known;
       },
-      pageSize: limited.pageSize(flags, flags.search === undefined),
+      pageSize: withLimit.pageSize(flags, flags.search === undefined),
       signal: context.interrupt.signal,
     });
     await writeList<Template>(
-      limited.take(templates, flags, context, () => total),
+      withLimit.take(templates, flags, context, () => total),
       templateList(() => context.session.now(), flags.search),
       flags,
       context.terminal.hidingSecrets(),

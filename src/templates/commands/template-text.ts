@@ -1,4 +1,4 @@
-import type { Template, TemplateField } from '../../api/schemas.ts';
+import type { Template, TemplateField } from '../../api/resource-types.ts';
 import { renderNextSteps } from '../../cli/next-steps.ts';
 import type { NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';

@@ -3,12 +3,12 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 
 /** Parses event names separated by commas, with or without `envelope.`. @throws UsageError for an unknown one */
-export function eventNames(text: string | undefined): Set<string> | undefined {
-  return text === undefined ? undefined : new Set(text.split(',').map(eventName));
+export function parseEventNames(text: string | undefined): Set<string> | undefined {
+  return text === undefined ? undefined : new Set(text.split(',').map(parseEventName));
 }
 
 /** Returns the full name of an event. */
-export function eventName(text: string): string {
+export function parseEventName(text: string): string {
   const word = text.trim().toLowerCase();
   const name = word.includes('.') ? word : `envelope.${word}`;
   if (EVENTS.some((known) => known === name)) return name;

@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { exportListFlags, fieldsFlag, optionalArg, sinceFlag } from '../../cli/flags.ts';
-import { limited } from '../../cli/input/limit-flags.ts';
+import { withLimit } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -33,7 +33,7 @@ export default class EventsList extends EsignCommand {
     const now = context.session.clock.now();
     const selection = { envelopeId: args.envelope, since: flags.since?.(now) };
     const records = readEvents(eventsDir(), selection, (message) => context.terminal.notice(message));
-    const events = limited.take(mapEach(records, eventJson), flags, context);
+    const events = withLimit.take(mapEach(records, eventJson), flags, context);
     await writeList(events, eventList(now), { ...flags, table }, context.terminal.hidingSecrets());
   }
 }

@@ -6,7 +6,7 @@ import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { newDeliveryId } from '../receive/delivery.ts';
 import { sign } from '../receive/signature.ts';
 import { sampleBody } from '../sample.ts';
-import { eventName } from './event-flags.ts';
+import { parseEventName } from './event-flags.ts';
 import { sendAll, showDeliveries, targetUrl } from './send-to-receiver.ts';
 
 export default class EventsTrigger extends EsignCommand {
@@ -29,7 +29,7 @@ export default class EventsTrigger extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(EventsTrigger);
-    const event = eventName(args.event);
+    const event = parseEventName(args.event);
     const url = targetUrl(flags.to);
     const secret = await readWebhookSecret(flags['secret-file'], context.terminal);
     const body = sampleBody(event, { now: context.session.clock.now() });

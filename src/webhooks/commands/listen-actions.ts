@@ -5,7 +5,7 @@ import type { EventName } from '../../kernel/vocabulary.ts';
 import type { JournalPosition } from '../../lines/day-journal.ts';
 import { jsonText } from '../../output/json.ts';
 import { readEvent } from '../journal/event-journal.ts';
-import { deliveryOf } from '../journal/record.ts';
+import { deliveryFromEventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveryLine } from './delivery-text.ts';
 
@@ -48,7 +48,7 @@ export class DeliveryActions {
   async #actOn(place: JournalPosition, deliveryId: string): Promise<void> {
     const record = await readEvent(place, deliveryId);
     if (record === undefined) throw new Error('it was deleted from the journal');
-    const delivery = deliveryOf(record);
+    const delivery = deliveryFromEventRecord(record);
     const { verified, event, envelopeId } = delivery;
     const { exec, dir } = this.#actions;
     if (exec !== undefined) await this.#run(exec, delivery);

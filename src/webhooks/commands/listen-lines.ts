@@ -3,12 +3,12 @@ import { messageOf } from '../../kernel/errors.ts';
 import type { JournalPosition } from '../../lines/day-journal.ts';
 import { jsonText } from '../../output/json.ts';
 import { readEvent } from '../journal/event-journal.ts';
-import { deliveryOf } from '../journal/record.ts';
+import { deliveryFromEventRecord } from '../journal/record.ts';
 import type { ListenEvent, ListenerOptions } from '../listen-event.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveryLine, forwardLine, renderDelivery } from './delivery-text.ts';
 
-interface Line {
+interface OutputLine {
   /** The destination of a line: stdout, where it is printed as is, or stderr, where it is a sentence. */
   to: 'out' | 'err';
   text: string;
@@ -17,7 +17,7 @@ interface Line {
 type DeliveryEvent = Extract<ListenEvent, { type: 'delivery' }>;
 type PlainEvent = Exclude<ListenEvent, DeliveryEvent>;
 /** A line, or a function that returns it when it is written. */
-type Shown = Line | (() => Promise<Line>);
+type Shown = OutputLine | (() => Promise<OutputLine>);
 
 /** The number of characters that wait in memory for a slow reader. Other deliveries are read from the journal when they are printed. */
 const MAX_WAITING_CHARS = 8 * 1024 * 1024;
@@ -75,7 +75,7 @@ export class ListenView {
     this.#writing = undefined;
   }
 
-  async #writeLine({ to, text }: Line): Promise<void> {
+  async #writeLine({ to, text }: OutputLine): Promise<void> {
     if (to === 'out') this.#chunk += text;
     if (to === 'err' || this.#chunk.length > MAX_CHUNK_CHARS) await this.#flush();
     if (to === 'err') this.#terminal.notice(text);
@@ -95,23 +95,23 @@ export class ListenView {
   }
 
   /** Not a closure in `#delivery`, which would keep the delivery in memory. */
-  #storedDelivery(deliveryId: string, place: JournalPosition): () => Promise<Line> {
+  #storedDelivery(deliveryId: string, place: JournalPosition): () => Promise<OutputLine> {
     return async () => {
       const record = await readEvent(place, deliveryId).catch(messageOf);
       return typeof record === 'object'
-        ? this.#deliveryLine(deliveryOf(record))
+        ? this.#deliveryLine(deliveryFromEventRecord(record))
         : notice(`Delivery ${deliveryId} can't be printed: ${record ?? 'it was deleted from the journal'}`);
     };
   }
 
-  #deliveryLine(delivery: Delivery): Line {
+  #deliveryLine(delivery: Delivery): OutputLine {
     const terminal = this.#terminal;
     return terminal.json
       ? line(deliveryLine(delivery))
       : { to: 'out', text: renderDelivery(delivery, terminal) };
   }
 
-  #asJson(event: PlainEvent): Line[] {
+  #asJson(event: PlainEvent): OutputLine[] {
     switch (event.type) {
       case 'ready':
         return [
@@ -130,7 +130,7 @@ export class ListenView {
     }
   }
 
-  #inWords(event: PlainEvent): Line[] {
+  #inWords(event: PlainEvent): OutputLine[] {
     const terminal = this.#terminal;
     switch (event.type) {
       case 'ready':
@@ -151,7 +151,7 @@ export class ListenView {
     }
   }
 
-  #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Line[] {
+  #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): OutputLine[] {
     const next = this.#startsTunnel ? 'Starting the tunnel.' : "Use it as an envelope's --webhook-url.";
     const lines = [notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`)];
     if (inspectorUrl !== undefined)
@@ -165,10 +165,10 @@ export class ListenView {
   }
 }
 
-function line(value: unknown): Line {
+function line(value: unknown): OutputLine {
   return { to: 'out', text: `${jsonText(value)}\n` };
 }
 
-function notice(text: string): Line {
+function notice(text: string): OutputLine {
   return { to: 'err', text };
 }

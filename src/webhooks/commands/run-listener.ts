@@ -7,7 +7,7 @@ import { eventsDir } from '../../kernel/files/paths.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
 import { isSamePath } from '../receive/path.ts';
-import { eventNames } from './event-flags.ts';
+import { parseEventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
 import type { ListenFlags } from './listen-flags.ts';
 import { ListenView } from './listen-lines.ts';
@@ -58,7 +58,7 @@ function listenerOptions(
     throw new UsageError(`--health-port and --port are both ${port}.`, { hint: 'Use two different ports.' });
   const forwardTo = (flags['forward-to'] ?? []).map((url) => targetUrl(url, '--forward-to'));
   refuseLoop(forwardTo, { host, port, path });
-  const events = eventNames(flags.events);
+  const events = parseEventNames(flags.events);
   return {
     ...{ host, port, path, verify, tunnel, inspect, healthPort, forwardTo, events, secretsFor },
     clock: context.session.clock,

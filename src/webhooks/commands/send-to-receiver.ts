@@ -6,11 +6,11 @@ import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { safeLine } from '../../output/text.ts';
 import {
+  deliveryFromRecord,
   type Forwardable,
   type ForwardResult,
   forwardOnce,
   shownUrl,
-  storedDelivery,
 } from '../forward/send.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
@@ -93,17 +93,17 @@ export function toForwardable(record: EventRecord): Forwardable {
     throw new UsageError(`${record.deliveryId} was refused, so it can't be resent: ${record.reason}.`, {
       hint: 'To send a test webhook instead, run `esign events trigger`.',
     });
-  return storedDelivery(record);
+  return deliveryFromRecord(record);
 }
 
-type Notices = Pick<CommandTerminal, 'notice'>;
+type SearchTerminal = Pick<CommandTerminal, 'notice'>;
 
 /**
  * Returns the records with these delivery IDs, in their order. An ID can be short, as `events list` shows it, or that of the event (`id` in
  * its JSON).
  * @throws NotFoundError if one doesn't exist, UsageError if several have the same short ID.
  */
-export async function findEvents(ids: readonly string[], terminal: Notices): Promise<EventRecord[]> {
+export async function findEvents(ids: readonly string[], terminal: SearchTerminal): Promise<EventRecord[]> {
   const records = new Map(ids.map((id): [string, EventRecord[]] => [id, []]));
   const take = (record: EventRecord) => {
     const { deliveryId, id: eventId, duplicate } = record;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sampleBody, sampleEnvelopeId } from '../sample.ts';
-import { type DrillRequest, type DrillRequests, foreignSignature } from './requests.ts';
+import { type DrillRequest, type DrillRequests, unknownSecretSignature } from './requests.ts';
 
 /** Requests for a receiver, and the expected response. */
 export interface DrillCheck {
@@ -58,7 +58,7 @@ export const DRILL_CHECKS: readonly DrillCheck[] = [
     advice: 'it was signed with a different secret: compare the signature, and respond with 401',
     requests: (make) => {
       const body = make.body();
-      return [make.request(body, foreignSignature(body))];
+      return [make.request(body, unknownSecretSignature(body))];
     },
   },
   {

@@ -49,7 +49,7 @@ export class DrillRequests {
 }
 
 /** Returns a signature that was made with a secret that nobody has. */
-export function foreignSignature(payload: object): string {
+export function unknownSecretSignature(payload: object): string {
   return sign(bytesOf(payload), randomBytes(24).toString('hex'));
 }
 

@@ -14,7 +14,7 @@ import {
   RETRY_PERIOD_MS,
   targetName,
 } from './queue.ts';
-import { shownUrl, storedDelivery } from './send.ts';
+import { deliveryFromRecord, shownUrl } from './send.ts';
 
 /** How long repeated deliveries are recognized. */
 const DUPLICATE_WINDOW_MS = DAY_MS;
@@ -44,7 +44,7 @@ export class Forwarding {
     this.#options = options;
     const read = async (pending: PendingForward) => {
       const record = await readEvent(pending, pending.deliveryId);
-      return record && storedDelivery(record);
+      return record && deliveryFromRecord(record);
     };
     const queueOf = (url: string) =>
       new ForwardQueue({ ...options, url, read, onEnd: (...end) => this.#ended(url, ...end) });

@@ -7,7 +7,7 @@ import type { JournalPosition } from '../../lines/day-journal.ts';
 import type { EventRecord, ForwardOutcome } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { Fifo } from './fifo.ts';
-import { type Forwardable, type ForwardResult, forwardOnce, resultOf } from './send.ts';
+import { type Forwardable, type ForwardResult, forwardOnce, forwardResultOf } from './send.ts';
 
 /** A delivery that an address has not accepted yet. There may be many, so it holds little: its bytes stay in the journal until they are sent. */
 export interface PendingForward extends JournalPosition, Pick<EventRecord, 'deliveryId' | 'envelopeId'> {
@@ -191,7 +191,7 @@ export class ForwardQueue {
     } catch (error) {
       // The journal can't be read now, or node:http refuses to send headers that its own parser accepts.
       const failed = { attempt, status: null, ms: 0, error: messageOf(error) };
-      return resultOf({ ...pending, event: null }, url, failed);
+      return forwardResultOf({ ...pending, event: null }, url, failed);
     }
   }
 

@@ -45,13 +45,13 @@ export function shownUrl(url: string): string {
 }
 
 /** Returns the delivery of a journal record, for forwarding. The body of a refused delivery is incomplete. */
-export function storedDelivery(record: EventRecord): Forwardable {
+export function deliveryFromRecord(record: EventRecord): Forwardable {
   const { deliveryId, event, envelopeId, headers, bodyBase64 } = record;
   return { deliveryId, event, envelopeId, headers, raw: Buffer.from(bodyBase64, 'base64') };
 }
 
 /** Returns the result of an attempt that isn't followed by another one. */
-export function resultOf(
+export function forwardResultOf(
   { deliveryId: id, event, envelopeId }: Pick<Forwardable, 'deliveryId' | 'event' | 'envelopeId'>,
   url: string,
   outcome: Pick<ForwardResult, 'attempt' | 'status' | 'ms' | 'error'>,
@@ -70,7 +70,7 @@ export async function forwardOnce(
   const headers = [...kept, [DELIVERY_ID, delivery.deliveryId] as const];
   const { status, ms, error } = await postOnce({ url, headers, raw: delivery.raw }, options);
   const refusal = status === null || status < 300 ? null : `responded with ${status}`;
-  return resultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
+  return forwardResultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
 }
 
 /** Adds the host and, because node:http ignores them if headers are a list, the credentials in the URL. */

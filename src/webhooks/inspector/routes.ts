@@ -7,11 +7,11 @@ import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
-import { type ForwardResult, forwardOnce, storedDelivery } from '../forward/send.ts';
+import { deliveryFromRecord, type ForwardResult, forwardOnce } from '../forward/send.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { inspectorPage } from './page.ts';
-import { detailOf, matchesFilters, replayProblem, rowOf } from './view.ts';
+import { deliveryDetail, deliveryRow, matchesFilters, whyNotReplayable } from './view.ts';
 
 /** The listener whose deliveries are shown. */
 export interface InspectedListener extends Pick<ReceiverOptions, 'clock'> {
@@ -57,12 +57,12 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   app.get('/:token/deliveries/:id', (c) => {
     const entry = board.entry(c.req.param('id'));
     if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
-    return c.json(detailOf(entry, { ...parts, listensAt: board.listensAt }));
+    return c.json(deliveryDetail(entry, { ...parts, listensAt: board.listensAt }));
   });
   app.post('/:token/deliveries/:id/replay', async (c) => {
     const entry = board.entry(c.req.param('id'));
     if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
-    const refusal = replayProblem(entry, targets);
+    const refusal = whyNotReplayable(entry, targets);
     if (refusal !== null) return c.json({ error: refusal }, 409);
     const results = await replay(entry, parts);
     return c.json(results.map((result) => ({ ...result, url: redactor.redact(result.url) })));
@@ -75,7 +75,7 @@ const FILES = [...KIT_FILES, 'inspector.css', 'inspector.js', 'delivery.js', 'el
 
 /** Sends a delivery to all targets, as `events replay` does. */
 async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
-  const delivery = storedDelivery(record);
+  const delivery = deliveryFromRecord(record);
   return Promise.all(
     targets.map(async (url) => {
       const result = await forwardOnce(delivery, url, { attempt: 1, timeoutMs, clock });
@@ -98,7 +98,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   while (!ended.aborted) {
     const changed = board.since(seen);
     seen = board.change;
-    const rows = changed.map((entry) => rowOf(entry, redactor));
+    const rows = changed.map((entry) => deliveryRow(entry, redactor));
     if (rows.length > 0)
       await stream.writeSSE({ event: 'deliveries', id: String(seen), data: JSON.stringify(rows) });
     else await stream.write(': still here\n\n');

@@ -6,11 +6,11 @@ import { HEADERS_NOT_FORWARDED } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
-import { adviceFor } from '../receive/refusal-texts.ts';
+import { fixForReason } from '../receive/refusal-texts.ts';
 import type { InspectorEntry } from './board.ts';
 
 /** Returns a delivery as shown in the list, with secrets removed. */
-export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor) {
+export function deliveryRow({ record, passings }: InspectorEntry, redactor: Redactor) {
   const hide = redactorFor(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
   return {
@@ -29,7 +29,7 @@ export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor) 
 }
 
 /** Returns the details of a delivery, with secrets removed. */
-export function detailOf(
+export function deliveryDetail(
   entry: InspectorEntry,
   around: { redactor: Redactor; targets: readonly string[]; listensAt: string },
 ) {
@@ -46,7 +46,7 @@ export function detailOf(
   // If a secret was removed from the body, the command contains the redacted body.
   const shown = raw === text ? body : Buffer.from(raw);
   return {
-    ...rowOf(entry, redactor),
+    ...deliveryRow(entry, redactor),
     passings: entry.passings.map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
     // The time of the event by the service's clock.
     happenedAt: hide(payload?.timestamp ?? null),
@@ -63,12 +63,12 @@ export function detailOf(
     // Null if the body is not JSON or would become too large.
     pretty: payload === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
-    noReplay: replayProblem(entry, around.targets),
+    noReplay: whyNotReplayable(entry, around.targets),
   };
 }
 
 /** Returns why a delivery can't be replayed, or null if it can. */
-export function replayProblem({ record }: InspectorEntry, targets: readonly string[]): string | null {
+export function whyNotReplayable({ record }: InspectorEntry, targets: readonly string[]): string | null {
   if (record.reason !== null) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
@@ -134,7 +134,7 @@ interface Verdict {
 
 /** Returns whether a delivery is valid, and why. */
 function verdictOf({ verified, reason, duplicate }: EventRecord): Verdict {
-  if (reason !== null) return { state: 'refused', why: reason, advice: adviceFor(reason) };
+  if (reason !== null) return { state: 'refused', why: reason, advice: fixForReason(reason) };
   if (!verified)
     return {
       state: 'unchecked',

@@ -22,7 +22,7 @@ export interface EventSelection {
 }
 
 /** The place of a record, and when it was received. */
-interface Found extends JournalPosition {
+interface RecordPosition extends JournalPosition {
   receivedAt: string;
 }
 
@@ -36,7 +36,7 @@ export async function* readEvents(
   warn?: OnWarning,
 ): AsyncGenerator<EventRecord, void, undefined> {
   for (const files of (await listDayFiles(folder, selection.since ?? 0)).reverse()) {
-    const found: Found[] = [];
+    const found: RecordPosition[] = [];
     for (const path of files) {
       const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (entry, span) => {
         if (isEvent(entry) && matches(entry, selection))
@@ -52,7 +52,7 @@ export async function* readEvents(
 }
 
 /** Yields the records at these places. Those that were deleted in the meantime are left out. */
-async function* recordsAt(places: readonly Found[]): AsyncGenerator<EventRecord, void, undefined> {
+async function* recordsAt(places: readonly RecordPosition[]): AsyncGenerator<EventRecord, void, undefined> {
   const files = new Map<string, FileHandle | undefined>();
   try {
     for (const place of places) {

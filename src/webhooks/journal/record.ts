@@ -52,7 +52,7 @@ export function isEvent(entry: JournalEntry): entry is EventRecord {
 }
 
 /** @param targets the names of the addresses to which a later listener has to forward it if this one is killed */
-export function recordOf(delivery: Delivery, targets: readonly string[] = []): EventRecord {
+export function recordFromDelivery(delivery: Delivery, targets: readonly string[] = []): EventRecord {
   const { raw, body: _body, timestamp: _timestamp, ...rest } = delivery;
   return {
     ...rest,
@@ -62,7 +62,7 @@ export function recordOf(delivery: Delivery, targets: readonly string[] = []): E
 }
 
 /** Returns the delivery of a record. The body is that of the stored bytes, which are complete if it was accepted. */
-export function deliveryOf(record: EventRecord): Delivery {
+export function deliveryFromEventRecord(record: EventRecord): Delivery {
   const { bodyBase64, targets: _targets, ...kept } = record;
   const raw = Buffer.from(bodyBase64, 'base64');
   const { timestamp = null, body = null } = readPayload(raw) ?? {};

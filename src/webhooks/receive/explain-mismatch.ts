@@ -1,4 +1,4 @@
-import { reasonOf } from './refusal-texts.ts';
+import { refusalReason } from './refusal-texts.ts';
 import { checkSignature } from './signature.ts';
 
 /** The maximum number of secrets to try. Without an envelope ID, many are possible. */
@@ -16,13 +16,13 @@ export function explainMismatch(
   header: string,
   secrets: readonly string[],
 ): string {
-  if (payload.byteLength > MAX_BYTES) return reasonOf('mismatch');
+  if (payload.byteLength > MAX_BYTES) return refusalReason('mismatch');
   const likely = secrets.slice(0, MAX_SECRETS);
   const isBy = (bytes: string | Uint8Array, by: readonly string[]) =>
     checkSignature(Buffer.from(bytes), header, by).ok;
   const misread = likely.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
-  if (isBy(payload, misread)) return reasonOf('misreadSecret');
+  if (isBy(payload, misread)) return refusalReason('misreadSecret');
   if (isBy(Buffer.from(payload).toString().trim(), likely) || (body && isBy(JSON.stringify(body), likely)))
-    return reasonOf('serializedAgain');
-  return reasonOf('mismatch');
+    return refusalReason('serializedAgain');
+  return refusalReason('mismatch');
 }

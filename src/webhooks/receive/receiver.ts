@@ -13,7 +13,7 @@ import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
-import { reasonOf } from './refusal-texts.ts';
+import { refusalReason } from './refusal-texts.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -162,14 +162,15 @@ async function checkDelivery(
   return refusal === null ? delivery : truncateRefusal(delivery);
 }
 
-interface Refusal {
+interface RefusalResponse {
   answer: number;
   reason: string;
 }
-const FROM_WEB_PAGE: Refusal = { answer: 403, reason: reasonOf('webPage') };
+const FROM_WEB_PAGE: RefusalResponse = { answer: 403, reason: refusalReason('webPage') };
 
-function notJson(compression: string | undefined): Refusal {
-  const reason = compression === undefined ? reasonOf('notJson') : reasonOf('compressedBody', compression);
+function notJson(compression: string | undefined): RefusalResponse {
+  const reason =
+    compression === undefined ? refusalReason('notJson') : refusalReason('compressedBody', compression);
   return { answer: 400, reason };
 }
 
@@ -186,7 +187,7 @@ async function signatureRefusal(
   request: IncomingMessage,
   options: ReceiverOptions,
   { envelopeId, body }: Payload,
-): Promise<Refusal | null> {
+): Promise<RefusalResponse | null> {
   const values = request.headersDistinct[SIGNATURE_HEADER.toLowerCase()];
   const secrets = await options.secretsFor(envelopeId, raw.byteLength);
   const check = checkSignature(raw, values, secrets);
@@ -196,7 +197,7 @@ async function signatureRefusal(
   const reason =
     compression === undefined
       ? explainMismatch(raw, body, values?.[0] ?? '', secrets)
-      : reasonOf('compressed', compression);
+      : refusalReason('compressed', compression);
   return { answer: 401, reason };
 }
 
@@ -208,7 +209,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 
 const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
-  400: reasonOf('notJson'),
+  400: refusalReason('notJson'),
   401: 'invalid signature',
   403: 'browser requests are refused',
   404: 'not found',

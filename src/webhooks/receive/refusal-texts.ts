@@ -1,4 +1,4 @@
-interface Refusal {
+interface RefusalText {
   /** Why a delivery is refused. `…` stands for a number or a name. */
   reason: string;
   /** How to fix it. */
@@ -65,18 +65,18 @@ const REFUSALS = {
     advice:
       'Browsers send the requests of any web page to this machine. The service sends its own from a server.',
   },
-} as const satisfies Readonly<Record<string, Refusal>>;
+} as const satisfies Readonly<Record<string, RefusalText>>;
 
 export type RefusalKind = keyof typeof REFUSALS;
 
 /** Returns the reason as a clause. `value` is the number or name in it. */
-export function reasonOf(kind: RefusalKind, value = ''): string {
+export function refusalReason(kind: RefusalKind, value = ''): string {
   return REFUSALS[kind].reason.replace('…', value);
 }
 
 /** Returns how to fix what made a delivery invalid, by its reason, because the journal stores nothing else; null for an unknown reason. */
-export function adviceFor(reason: string): string | null {
-  const isMeant = ({ reason: known }: Refusal) => {
+export function fixForReason(reason: string): string | null {
+  const isMeant = ({ reason: known }: RefusalText) => {
     const [before = '', after = ''] = known.split('…');
     return known.includes('…') ? reason.startsWith(before) && reason.endsWith(after) : reason === known;
   };

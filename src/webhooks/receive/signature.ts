@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type RefusalKind, reasonOf } from './refusal-texts.ts';
+import { type RefusalKind, refusalReason } from './refusal-texts.ts';
 
 export type SignatureCheck = { ok: true } | { ok: false; failure: RefusalKind; reason: string };
 
@@ -40,7 +40,7 @@ export function checkSignature(
 }
 
 function failed(failure: RefusalKind, value?: string): SignatureCheck {
-  return { ok: false, failure, reason: reasonOf(failure, value) };
+  return { ok: false, failure, reason: refusalReason(failure, value) };
 }
 
 function malformed(value: string): SignatureCheck {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Confirmations, callKey } from '../../../src/assistants/commands/write-tools.ts';
+import { Confirmations, callFingerprint } from '../../../src/assistants/commands/write-tools.ts';
 
 const MINUTE = 60_000;
 
@@ -41,5 +41,5 @@ it.each([
   [{ a: '1' }, { a: 1 }, false],
   [{ a: [['b', 1]] }, { a: { b: 1 } }, false],
 ])('treats %j and %j as the same call: %s', (one, other, same) => {
-  expect(callKey('send', one) === callKey('send', other)).toBe(same);
+  expect(callFingerprint('send', one) === callFingerprint('send', other)).toBe(same);
 });

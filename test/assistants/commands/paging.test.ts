@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../../src/api/schemas.ts';
+import type { Envelope } from '../../../src/api/resource-types.ts';
 import { envelopeListItem, pageOf } from '../../../src/assistants/commands/mcp-paging.ts';
 
 type Item = { id: string; text?: string };

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detectShell, SCRIPTS } from '../../../src/cli/completion/autocomplete.ts';
-import { quoteForBash, quoteForPowerShell, readTyped } from '../../../src/cli/completion/shells.ts';
+import { parseTypedWords, quoteForBash, quoteForPowerShell } from '../../../src/cli/completion/shells.ts';
 import { hasBash } from '../../support/system.ts';
 
 const printable = fc
@@ -50,7 +50,7 @@ describe('parsing input from bash', () => {
     ['"x', 'esign get --template="x', ['get'], '--template=x', '--template=x y', 'x y'],
     ['b', 'esign list "a \\"c" b', ['list', 'a "c'], 'b', 'b', 'b'],
   ])('completes %j of %j', (word, line, words, current, value, inserted) => {
-    const typed = readTyped('bash', [`=${word}`, line]);
+    const typed = parseTypedWords('bash', [`=${word}`, line]);
     expect([typed.words, typed.current]).toEqual([words, current]);
     expect(typed.insert(value)).toBe(inserted);
   });
@@ -58,7 +58,7 @@ describe('parsing input from bash', () => {
   it('never fails, for any command line', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (word, line, value) => {
-        readTyped('bash', [`=${word}`, line]).insert(value);
+        parseTypedWords('bash', [`=${word}`, line]).insert(value);
       }),
     );
   });

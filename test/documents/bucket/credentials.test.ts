@@ -48,6 +48,9 @@ ${SSO}
 [profile spaced]
 sso_session = corp main
 ${SSO}
+[profile "also spaced"] # with a comment
+sso_session = corp main
+${SSO}
 [sso-session 'corp main']
 sso_start_url = https://corp.example/start
 sso_region = eu-west-1
@@ -156,6 +159,8 @@ describe('credentials of each kind', () => {
 
   it.each([
     ['sso', 'corp'],
+    ['spaced', 'corp main'],
+    ['also spaced', 'corp main'],
     ['legacy', 'https://legacy.example/start'],
   ])('are used: an SSO profile (%s)', async (profile, session) => {
     await signIn(session);
@@ -245,7 +250,7 @@ describe('a source that fails', () => {
     ['loopa', 'the AWS profiles loopa → loopb → loopa name each other as source_profile'],
     ['mfa', "the AWS profile mfa needs an MFA code, for which esign can't ask"],
     ['nosession', 'names the sso_session nosuch, which is not in ~/.aws/config'],
-    ['spaced', "names the sso_session corp main, and names with a space can't be read"],
+    ['spaced', 'the AWS profile spaced is not signed in, or its session has expired'],
     ['sso', 'the AWS profile sso is not signed in, or its session has expired'],
     ['legacy', 'the AWS profile legacy is not signed in, or its session has expired'],
     ['login', 'the AWS profile login is not signed in, or its session has expired'],

@@ -162,7 +162,7 @@ describe('a certificate path', () => {
     expect(leadsToAuthority(question)).toBe(true);
   });
 
-  it('is found next to an unreadable certificate, and never begins with one', async () => {
+  it('is found next to an unreadable certificate, and never starts with it', async () => {
     const repeated = '2.5.29.19';
     const chain = await made({ middle: [{}], isTrusted: true });
     const [root, between] = chain;

@@ -1,12 +1,12 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CheckedSeal, checkSeal, type Seal } from '../../../src/documents/seal/check-seal.ts';
+import { checkSeal, type Seal, type SealWithSigner } from '../../../src/documents/seal/check-seal.ts';
 import type { Sealer } from '../../support/sealing.ts';
 import type { Expected } from './forgeries.ts';
 
 /** Checks the seal of these bytes. */
-export async function checkedSealOf(pdf: Uint8Array, signal?: AbortSignal): Promise<CheckedSeal | null> {
+export async function checkedSealOf(pdf: Uint8Array, signal?: AbortSignal): Promise<SealWithSigner | null> {
   const folder = mkdtempSync(join(tmpdir(), 'esign-seal-'));
   try {
     writeFileSync(join(folder, 'file.pdf'), pdf);

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { CheckedSeal } from '../../../src/documents/seal/check-seal.ts';
+import type { SealWithSigner } from '../../../src/documents/seal/check-seal.ts';
 import { judgeSeal, type SealRule } from '../../../src/documents/seal/judge.ts';
 import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { type Issued, issue, type Wanted } from '../../support/authorities.ts';
@@ -13,7 +13,7 @@ import { checkedSealOf } from './seal-of.ts';
 const AT = '2026-03-01T10:20:30.000Z';
 const OTHER = 'ab'.repeat(32);
 let root: Issued;
-let seal: CheckedSeal;
+let seal: SealWithSigner;
 let fingerprint: string;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   fingerprint = String(seal.seal.fingerprint);
 });
 
-async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<CheckedSeal> {
+async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<SealWithSigner> {
   const checked = await checkedSealOf(change(sealed(await makeSealer({ issuer: root, ...signer }))));
   if (checked === null) throw new Error('not a PDF');
   return checked;
@@ -30,7 +30,7 @@ async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<
 
 /** Trust and code. */
 function judged(
-  checked: CheckedSeal,
+  checked: SealWithSigner,
   known: Partial<TrustedSigners>,
   rule?: SealRule,
 ): [string | null, string | undefined] {

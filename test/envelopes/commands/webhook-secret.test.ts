@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ownSecret } from '../../../src/envelopes/commands/create/webhook-secret.ts';
+import { provideEnvelopeSecret } from '../../../src/envelopes/commands/create/webhook-secret.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
 import { ProcessMemory } from '../../../src/log/write-memory.ts';
@@ -80,7 +80,7 @@ function recordedClient() {
 /** Creates an envelope as `envelopes create --request-id` does. Returns the error, if any. */
 async function create(requestId: string): Promise<unknown> {
   const client = recordedClient();
-  const secret = await ownSecret(wanted, requestId, context);
+  const secret = await provideEnvelopeSecret(wanted, requestId, context);
   try {
     const options = { memory: memoryOf(state, systemClock), secret };
     const { envelope } = await createOnce(client, createBody(wanted, requestId), options);
@@ -99,8 +99,8 @@ it('stores the secret of the envelope when two processes create it at the same t
 
 it('gives two processes with the same request ID the same secret', async () => {
   const [first, second] = await Promise.all([
-    ownSecret(wanted, 'req-1', context),
-    ownSecret(wanted, 'req-1', context),
+    provideEnvelopeSecret(wanted, 'req-1', context),
+    provideEnvelopeSecret(wanted, 'req-1', context),
   ]);
   const secrets = await Promise.all([first?.store(), second?.store()]);
   expect(secrets[0]).toBe(secrets[1]);
@@ -134,8 +134,12 @@ it('stores no new secret for an envelope from another machine', async () => {
 });
 
 it('stores a given secret for its envelope, next to a generated one of the same request ID', async () => {
-  const generated = await (await ownSecret(wanted, 'req-1', context))?.store();
-  const given = await ownSecret({ ...wanted, webhookSecret: 'given-0123456789' }, 'req-1', context);
+  const generated = await (await provideEnvelopeSecret(wanted, 'req-1', context))?.store();
+  const given = await provideEnvelopeSecret(
+    { ...wanted, webhookSecret: 'given-0123456789' },
+    'req-1',
+    context,
+  );
   expect(await given?.store()).toBe('given-0123456789');
   await given?.link('env_7');
   expect(await readWebhookSecrets(config)).toMatchObject([
@@ -145,7 +149,7 @@ it('stores a given secret for its envelope, next to a generated one of the same 
 });
 
 it('links the secret of a run that was interrupted before it could', async () => {
-  const secret = await ownSecret(wanted, 'req-1', context);
+  const secret = await provideEnvelopeSecret(wanted, 'req-1', context);
   await createOnce(recordedClient(), createBody(wanted, 'req-1'), {
     memory: memoryOf(state, systemClock),
     secret,

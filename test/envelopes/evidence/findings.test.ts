@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Envelope } from '../../../src/api/schemas.ts';
-import type { JudgedSeal } from '../../../src/documents/seal/judge.ts';
-import { findingOn } from '../../../src/envelopes/evidence/findings.ts';
+import type { Envelope } from '../../../src/api/resource-types.ts';
+import type { SealWithTrust } from '../../../src/documents/seal/judge.ts';
+import { findSealProblem } from '../../../src/envelopes/evidence/findings.ts';
 
 const COMPLETED_AT = '2026-03-01T10:00:00.000Z';
 const envelope: Envelope = { id: 'env_1', status: 'COMPLETED', completedAt: COMPLETED_AT };
 
-const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
+const seal = (more: Partial<SealWithTrust> = {}): SealWithTrust => ({
   state: 'intact',
   coverage: 'whole',
   addedBytes: null,
@@ -21,9 +21,9 @@ const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   ...more,
 });
 
-const codeOf = (what: string, judged: JudgedSeal | null) => {
+const codeOf = (what: string, judged: SealWithTrust | null) => {
   const document = { what, seal: judged };
-  return findingOn(document, [document], envelope)?.code;
+  return findSealProblem(document, [document], envelope)?.code;
 };
 
 it('finds no problem in a document with a known seal from the time of completion', () => {
@@ -36,12 +36,12 @@ it('finds no problem in a document with a known seal from the time of completion
   ] as const)
     expect(codeOf('signed', seal(more))).toBeUndefined();
   const open = { ...envelope, completedAt: null };
-  expect(findingOn({ what: 'signed', seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }, [], open)).toBe(
-    null,
-  );
+  expect(
+    findSealProblem({ what: 'signed', seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }, [], open),
+  ).toBe(null);
 });
 
-it.each<[string, JudgedSeal | null, string]>([
+it.each<[string, SealWithTrust | null, string]>([
   ['without a seal', seal({ state: 'unsigned' }), 'SEAL_MISSING'],
   ['that is not a PDF', null, 'SEAL_MISSING'],
   ['sealed over an hour later', seal({ time: '2026-03-01T11:00:01.000Z' }), 'SEAL_TIME'],
@@ -52,12 +52,12 @@ it.each<[string, JudgedSeal | null, string]>([
 });
 
 it('accepts an unknown sealer if both documents have the same one, as without a profile', () => {
-  const sealed = (what: string, more: Partial<JudgedSeal> = {}) => ({
+  const sealed = (what: string, more: Partial<SealWithTrust> = {}) => ({
     what,
     seal: seal({ trust: 'unknown', ...more }),
   });
   const codes = (...documents: ReturnType<typeof sealed>[]) =>
-    documents.map((one) => findingOn(one, documents, envelope)?.code);
+    documents.map((one) => findSealProblem(one, documents, envelope)?.code);
   expect(codes(sealed('signed'), sealed('certificate'))).toEqual([undefined, undefined]);
   expect(codes(sealed('signed'), sealed('certificate', { fingerprint: 'cd'.repeat(32) }))).toEqual([
     'SEAL_UNKNOWN',

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { childEnvironment, secretsOf } from '../../../src/kernel/process/child-environment.ts';
+import { childEnvironment, secretsInEnvironment } from '../../../src/kernel/process/child-environment.ts';
 
 const env = {
   PATH: '/bin',
@@ -35,6 +35,6 @@ describe('the environment of a started program', () => {
   });
 
   it('is searched for the values of secrets', () => {
-    expect(secretsOf(env)).toEqual(['a', 'c']);
+    expect(secretsInEnvironment(env)).toEqual(['a', 'c']);
   });
 });

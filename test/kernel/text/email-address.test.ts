@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { suggestDomain } from '../../../src/envelopes/completeness.ts';
 import { addressProblem, isEmailAddress } from '../../../src/kernel/text/email-address.ts';
-import { email as serviceEmail } from '../../../src/sandbox/service/base/validation.ts';
+import { emailSchema as serviceEmail } from '../../../src/sandbox/service/base/validation.ts';
 
 describe('an email address', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutFormula } from '../../../src/kernel/text/formula.ts';
+import { escapeFormula } from '../../../src/kernel/text/formula.ts';
 
 describe('a spreadsheet cell', () => {
   it.each([
@@ -16,10 +16,10 @@ describe('a spreadsheet cell', () => {
     '\r1',
     '\uff1d1',
   ])('is escaped with %j, so that it is not evaluated', (text) =>
-    expect(withoutFormula(text)).toBe(`'${text}`),
+    expect(escapeFormula(text)).toBe(`'${text}`),
   );
 
   it.each(['', 'a=1', 'Ada - Bo', ' Ada', '1', "'=1"])('stays unchanged with %j', (text) =>
-    expect(withoutFormula(text)).toBe(text),
+    expect(escapeFormula(text)).toBe(text),
   );
 });

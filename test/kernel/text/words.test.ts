@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, hasWords, wordsOf } from '../../../src/kernel/text/words.ts';
+import { foldText, matchesAllWords, wordsOf } from '../../../src/kernel/text/words.ts';
 
-const fits = (question: string, ...texts: string[]) => hasWords(texts.map(foldText), wordsOf(question));
+const fits = (question: string, ...texts: string[]) =>
+  matchesAllWords(texts.map(foldText), wordsOf(question));
 
 describe('words matched by prefix', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { CommandTree } from '../../../src/cli/completion/command-tree.ts';
-import { type CompletionLine, flagNamed, readLine } from '../../../src/cli/completion/line.ts';
+import { type CompletionLine, findFlag, parseTypedLine } from '../../../src/cli/completion/line.ts';
 
 /** Returns the problems of a call in a page or a help text, by the manifest: unknown commands and flags. */
 export function problemOf(tree: CommandTree, call: string): string {
@@ -7,7 +7,7 @@ export function problemOf(tree: CommandTree, call: string): string {
   // The rest belongs to another program.
   const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all;
   if (words[0]?.startsWith('-') || words[0] === '…') return '';
-  const line = readLine(tree, words);
+  const line = parseTypedLine(tree, words);
   if (line.command === undefined) return line.path === '' ? `no command: ${call}` : '';
   const unknown = [...unknownFlags(line, words), ...unknownLetters(line, words)];
   return unknown.length === 0 ? '' : `no flag ${unknown.join(', ')}: ${call}`;
@@ -17,7 +17,7 @@ function unknownFlags(line: CompletionLine, words: readonly string[]): string[] 
   return words
     .filter((one) => one.startsWith('--') && one !== '--help')
     .map((one) => one.slice(2).split('=')[0] ?? '')
-    .filter((name) => flagNamed(line, name) === undefined);
+    .filter((name) => findFlag(line, name) === undefined);
 }
 
 function unknownLetters(line: CompletionLine, words: readonly string[]): string[] {
@@ -31,7 +31,7 @@ function unknownLetters(line: CompletionLine, words: readonly string[]): string[
 /** Returns missing required flags and arguments, and words that nothing accepts. */
 export function incompleteness(tree: CommandTree, call: string): string {
   const words = call.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
-  const line = readLine(tree, words);
+  const line = parseTypedLine(tree, words);
   const { command } = line;
   if (command === undefined) return `no command: ${call}`;
   const required = (one: object) => 'required' in one && one.required === true;

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { DeliveryActions } from '../../../src/webhooks/commands/listen-actions.ts';
-import { deliveryOf } from '../../../src/webhooks/journal/record.ts';
+import { deliveryFromEventRecord } from '../../../src/webhooks/journal/record.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
 it('warns about a delivery that was deleted from the journal before its command could run', async () => {
@@ -14,7 +14,7 @@ it('warns about a delivery that was deleted from the journal before its command 
     warn: (message) => warnings.push(message),
   });
   const place = { path: join(tmpdir(), 'esign-no-such-journal.jsonl'), start: 0, end: 100 };
-  actions.take(deliveryOf(recordOf('dlv_a')), place);
+  actions.take(deliveryFromEventRecord(recordOf('dlv_a')), place);
   await actions.done();
   expect(warnings).toEqual(['Delivery dlv_a was not processed: it was deleted from the journal']);
 });

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { createRedactor } from '../../../src/kernel/redaction.ts';
 import { DayJournal } from '../../../src/lines/day-journal.ts';
 import { ListenView } from '../../../src/webhooks/commands/listen-lines.ts';
-import { deliveryOf, EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
+import { deliveryFromEventRecord, EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
 import { payload, recordOf } from '../../support/webhooks.ts';
 
 it('prints all deliveries in order to a slow reader, also those that no longer fit in memory', async () => {
@@ -32,7 +32,7 @@ it('prints all deliveries in order to a slow reader, also those that no longer f
   for (const id of ids) {
     const body = payload('env_1', 'envelope.sent', { filler: 'x'.repeat(500_000) });
     const record = recordOf(id, { bodyBase64: Buffer.from(body).toString('base64') });
-    events.push({ delivery: deliveryOf(record), place: await journal.append(record) });
+    events.push({ delivery: deliveryFromEventRecord(record), place: await journal.append(record) });
   }
   for (const { delivery, place } of events) view.take({ type: 'delivery', delivery, place });
   await view.written();

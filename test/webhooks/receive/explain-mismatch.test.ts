@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { parseJson } from '../../../src/kernel/json.ts';
 import { explainMismatch } from '../../../src/webhooks/receive/explain-mismatch.ts';
 import { readPayload } from '../../../src/webhooks/receive/payload.ts';
-import { adviceFor, reasonOf } from '../../../src/webhooks/receive/refusal-texts.ts';
+import { fixForReason, refusalReason } from '../../../src/webhooks/receive/refusal-texts.ts';
 import { checkSignature, sign } from '../../../src/webhooks/receive/signature.ts';
 import { nested } from '../../support/webhooks.ts';
 
-const MISMATCH = reasonOf('mismatch');
+const MISMATCH = refusalReason('mismatch');
 const secret = 'a-secret-of-more-than-16';
 const body = '{ "b": 1.0,  "a": {"c": [1, 2]} }\n';
 
@@ -23,7 +23,7 @@ it.each([
   ['anything else', body, 'a different secret', MISMATCH],
 ])('finds the reason for a signature mismatch: %s', (_, signed, by, reason) => {
   expect(explained(body, signed, by)).toContain(reason);
-  expect(adviceFor(explained(body, signed, by))).not.toBeNull();
+  expect(fixForReason(explained(body, signed, by))).not.toBeNull();
 });
 
 it.each([
@@ -43,10 +43,10 @@ it.each([
   ['a'.repeat(64), 'Compare the secret'],
 ])('has advice for the signature %j', (signature, advice) => {
   const check = checkSignature(Buffer.from(body), signature, [secret]);
-  expect(check.ok ? null : adviceFor(check.reason)).toContain(advice);
+  expect(check.ok ? null : fixForReason(check.reason)).toContain(advice);
 });
 
 it('has the advice of a body that was compressed, not that of a wrong secret', () => {
-  expect(adviceFor(reasonOf('compressed', 'gzip'))).toContain('raw bytes');
-  expect(adviceFor('a reason of another version')).toBeNull();
+  expect(fixForReason(refusalReason('compressed', 'gzip'))).toContain('raw bytes');
+  expect(fixForReason('a reason of another version')).toBeNull();
 });

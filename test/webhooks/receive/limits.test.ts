@@ -93,7 +93,7 @@ it('takes the same id of another envelope for another delivery', async () => {
   expect(deliveries.map(({ duplicate }) => duplicate)).toEqual([false, false, true]);
 });
 
-it('acknowledges no repeat of a delivery before that is stored', async () => {
+it('acknowledges a repeated delivery only when the first one is stored', async () => {
   let fail = (_: Error) => undefined as unknown;
   let stored = 0;
   const accepted = new AcceptedDeliveries();

@@ -8,8 +8,8 @@ import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import {
   findingsAsJson,
-  lookTwice,
-  type Notice,
+  findingsInHistory,
+  type LabeledNotice,
   noticesOf,
 } from '../../../envelopes/commands/second-look.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
@@ -20,13 +20,13 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import { accountInWords } from '../../../settings/account-in-words.ts';
-import { timeByWindow } from '../../estimate.ts';
+import { timeForRequests } from '../../estimate.ts';
 import type { PlannedWork } from '../../planned-work.ts';
 import type { FileReport } from '../../rows/check-file.ts';
 import type { NewRun } from './new-run.ts';
 import { sentRowsInWords } from './sent-rows.ts';
 
-type Pairs = [label: string, text: string][];
+type SummaryLines = [label: string, text: string][];
 
 interface Confirming {
   yes: boolean | undefined;
@@ -41,7 +41,7 @@ export async function confirmNewRun(run: NewRun, client: Client, context: Contex
   const { request, list, work, left } = run;
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
   if (!context.terminal.json) {
-    const findings = await lookTwice(run.sent.history, run.rows, client, context);
+    const findings = await findingsInHistory(run.sent.history, run.rows, client, context);
     context.terminal.err(await newRunText(run, findings, client, context));
   }
   await confirmRows(work, `${first}${rowsInWords(work, left)}`, context, {
@@ -89,12 +89,12 @@ async function confirmRows(
 }
 
 /** Prints what a new run would do; nothing is stored. */
-export async function showDryRun(run: NewRun, client: Client, context: Context): Promise<void> {
+export async function printNewRunPlan(run: NewRun, client: Client, context: Context): Promise<void> {
   const { terminal } = context;
   const { list, sent, work } = run;
   const { line = null, subject = null, message = null } = exampleOf(run) ?? {};
   const { rows, signers, emails, requests } = work;
-  const findings = await lookTwice(sent.history, run.rows, client, context);
+  const findings = await findingsInHistory(sent.history, run.rows, client, context);
   if (terminal.json) {
     const existing = sent.known.existing.length;
     const send = work.mode !== 'draft';
@@ -132,7 +132,7 @@ function afterDryRun(
 }
 
 /** Prints what a resume would do. */
-export async function showRest(state: RunState, work: PlannedWork, context: Context): Promise<void> {
+export async function printResumePlan(state: RunState, work: PlannedWork, context: Context): Promise<void> {
   const { terminal } = context;
   const { id: run, file } = state.head;
   const { mode, rows, signers, emails, requests } = work;
@@ -143,7 +143,7 @@ export async function showRest(state: RunState, work: PlannedWork, context: Cont
       terminal,
     );
   else {
-    const lines: Pairs = [...workInWords(work), ...(await accountLine(context))];
+    const lines: SummaryLines = [...workInWords(work), ...(await accountLine(context))];
     const text = rows === 0 ? `${run}: nothing to do.\n` : `${run}\n${renderPairs(lines, terminal, '  ')}`;
     await terminal.out(`${text}${afterDryRun(work, context)}`);
   }
@@ -164,13 +164,13 @@ async function newRunText(
   if (work.rows === 0) return `${head}${renderPairs(sentRowsInWords(sent, context), context.terminal, '  ')}`;
   const example = exampleOf(run);
   const notices = noticesAbout(run, findings, context.session.now());
-  const lines: Pairs = [
+  const lines: SummaryLines = [
     ...workInWords(work, { left, templates: [...templates.keys()] }),
     ...(example?.subject === undefined
       ? []
-      : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies Pairs)),
+      : ([['Subject', `${safeLine(example.subject)} (line ${example.line})`]] satisfies SummaryLines)),
     ...sentRowsInWords(sent, context),
-    ...notices.map(({ label, text }): Pairs[number] => [label, safeLine(text)]),
+    ...notices.map(({ label, text }): SummaryLines[number] => [label, safeLine(text)]),
     timeInWords(work, client, context),
     ...(await accountLine(context)),
   ];
@@ -178,7 +178,11 @@ async function newRunText(
 }
 
 /** Returns what the account already knows about the people of the rows. */
-function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings, now: number): Notice[] {
+function noticesAbout(
+  { list, rows, request }: NewRun,
+  findings: HistoryFindings,
+  now: number,
+): LabeledNotice[] {
   const templates = [...new Set(rows.map(({ templateId }) => templateId))];
   const [template = ''] = templates;
   const canLeaveOut = request.file !== '-' && templates.length === 1;
@@ -187,7 +191,7 @@ function noticesAbout({ list, rows, request }: NewRun, findings: HistoryFindings
 }
 
 /** Returns the commands of notices, each below what it is for. */
-function commandsOf(notices: readonly Notice[], terminal: Terminal): string {
+function commandsOf(notices: readonly LabeledNotice[], terminal: Terminal): string {
   return notices
     .flatMap(({ next }) =>
       next ? [`  ${safeLine(next.why)}:\n${renderNextSteps([['', safeLine(next.command)]], terminal)}`] : [],
@@ -208,7 +212,7 @@ const MAX_TEMPLATES = 3;
 function workInWords(
   work: PlannedWork,
   { left = work.rows, templates = [] }: { left?: number; templates?: readonly string[] } = {},
-): Pairs {
+): SummaryLines {
   const more = templates.length > MAX_TEMPLATES ? ` and ${templates.length - MAX_TEMPLATES} more` : '';
   const from = templates.length === 0 ? '' : `, ${templates.slice(0, MAX_TEMPLATES).join(', ')}${more}`;
   const first = work.rows < left ? `the first ${grouped(work.rows)} of ` : '';
@@ -236,10 +240,10 @@ function peopleInWords(people: PlannedWork['people']): string {
   return safeLine([countedPeople(people.size), ...named, ...more].join(', '));
 }
 
-function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): Pairs[number] {
+function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): SummaryLines[number] {
   const window = client.window?.reading();
   if (window === undefined) return ['Uses', counted(requests, 'request')];
-  const ms = timeByWindow(requests, window, RESERVE, session.clock.now()) ?? 0;
+  const ms = timeForRequests(requests, window, RESERVE, session.clock.now()) ?? 0;
   return ms === 0
     ? ['Uses', `${grouped(requests)} of the ${grouped(window.free)} requests left in this rate window`]
     : [
@@ -248,6 +252,6 @@ function timeInWords({ requests }: PlannedWork, client: Client, { session }: Con
       ];
 }
 
-async function accountLine({ session }: Context): Promise<Pairs> {
+async function accountLine({ session }: Context): Promise<SummaryLines> {
   return [['Account', safeLine(accountInWords(await session.settings()))]];
 }

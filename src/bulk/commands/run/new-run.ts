@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { AccountHistory, type AskedRow, type AskedSigner } from '../../../catalog/account-history.ts';
 import { MAX_LIST_LAG_MS } from '../../../catalog/envelope-list.ts';
 import type { Context } from '../../../cli/session/context.ts';
@@ -8,10 +8,10 @@ import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { addressesAskedFirst } from '../../../once/create-body.ts';
 import { readLoggedCreates } from '../../../once/logged-creates.ts';
 import { findRequests } from '../../../once/look.ts';
-import type { Look } from '../../../once/process-requests.ts';
+import type { KnownEnvelopes } from '../../../once/process-requests.ts';
 import type { RequestSigner } from '../../../once/request-identity.ts';
 import { isWantedRequest, type WantedRequest, WantedRequests } from '../../../once/wanted-requests.ts';
-import type { Mode } from '../../../runs/entries.ts';
+import type { RunMode } from '../../../runs/entries.ts';
 import { readRememberedRows } from '../../../runs/remembered-rows.ts';
 import type { RunRow } from '../../../runs/run-row.ts';
 import type { RunState } from '../../../runs/run-state.ts';
@@ -20,30 +20,30 @@ import type { ReadOptions } from '../../../tables/table-file.ts';
 import {
   differentContentMessage,
   groupKnownRows,
+  journalEntriesOfKnownRows,
   type KnownRows,
-  knownEntries,
   type RepeatedRow,
 } from '../../known-rows.ts';
-import { type PlannedWork, WorkTally } from '../../planned-work.ts';
+import { type PlannedWork, WorkCounter } from '../../planned-work.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
 import type { RowDefaults } from '../../rows/row.ts';
 import { mayHaveOpenRequests } from '../../run.ts';
 import { wantedRow } from '../../wanted-row.ts';
-import { sourceOf } from '../rows-file.ts';
+import { openRowsSource } from '../rows-file.ts';
 import { endContinuedRuns, refuseBusyRuns, refuseOtherRuns } from './continued-runs.ts';
-import type { RunMeans } from './work-on-run.ts';
+import type { RunTools } from './work-on-run.ts';
 
 /*
  * The stages of a new run, in the order in which `bulk create` calls them. Each takes what the earlier ones returned.
  */
 
 /** A list to send, and the flags that determine what is sent, and how. */
-export interface ListRequest {
+export interface BulkRequest {
   file: string;
   read: ReadOptions;
   defaults: RowDefaults;
-  mode: Mode;
+  mode: RunMode;
   /** Send only this many rows. */
   first: number | undefined;
   /** Send rows even if they have been sent. */
@@ -62,7 +62,7 @@ export interface ListedRow extends WantedRequest, AskedRow {
 }
 
 /** The rows of a file, and everything that was found in it. */
-export interface ReadList {
+export interface CheckedList {
   report: FileReport;
   /** All rows but the repeated ones. */
   wanted: WantedRequests<ListedRow>;
@@ -71,13 +71,13 @@ export interface ReadList {
 
 /** Reads and checks all rows of a file, without the service. The draft of the run stores them. */
 export async function readRows(
-  { file, read, defaults, again }: ListRequest,
+  { file, read, defaults, again }: BulkRequest,
   draft: RunDraft | undefined,
   { terminal }: Context,
-): Promise<ReadList> {
+): Promise<CheckedList> {
   preferLowMemory();
-  const source = sourceOf(file);
-  const list: Omit<ReadList, 'report'> = {
+  const source = openRowsSource(file);
+  const list: Omit<CheckedList, 'report'> = {
     wanted: new WantedRequests(isListedRow),
     repeated: [],
   };
@@ -114,7 +114,7 @@ function sentAgain(row: RunRow, draft: RunDraft | undefined): RunRow {
 /** What was created before for the rows of a list, by any command on any machine. */
 export interface SentRows {
   known: KnownRows;
-  look: Look;
+  look: KnownEnvelopes;
   /** What was read, as far as it concerns the people of the list. */
   history: AccountHistory;
   /** The unfinished runs on this machine with rows of the list. The new run continues them. */
@@ -123,9 +123,9 @@ export interface SentRows {
 
 /** Compares the rows with their templates and with what was sent before. Adds problems to the report of the list. */
 export async function findSentRows(
-  list: ReadList,
-  request: ListRequest,
-  means: RunMeans,
+  list: CheckedList,
+  request: BulkRequest,
+  means: RunTools,
   context: Context,
 ): Promise<SentRows> {
   const { report } = list;
@@ -151,7 +151,7 @@ export async function findSentRows(
   } catch (error) {
     // The problems of the file can be fixed without the service.
     if (report.problems.count === 0) throw error;
-    const look: Look = { at: 0, found: new Map(), notBefore: 0 };
+    const look: KnownEnvelopes = { at: 0, found: new Map(), notBefore: 0 };
     const known = groupKnownRows([], list.repeated, request.mode);
     return { known, look, history: new AccountHistory([]), unfinished: [] };
   }
@@ -161,8 +161,8 @@ export async function findSentRows(
 const MAX_SECOND_LOOK = 20_000;
 
 async function lookForList(
-  { wanted }: ReadList,
-  means: RunMeans,
+  { wanted }: CheckedList,
+  means: RunTools,
   context: Context,
 ): Promise<Omit<SentRows, 'known'>> {
   const client = await means.client();
@@ -189,14 +189,14 @@ async function lookForList(
 }
 
 /** Returns true if the user sees a missing role as a warning and is asked before anything is sent. */
-function canConfirm({ yes }: ListRequest, terminal: CommandTerminal): boolean {
+function canConfirm({ yes }: BulkRequest, terminal: CommandTerminal): boolean {
   return terminal.canAsk && !yes && !terminal.json;
 }
 
 /** What a new run does with the rows of a list. */
 export interface NewRun {
-  request: ListRequest;
-  list: ReadList;
+  request: BulkRequest;
+  list: CheckedList;
   sent: SentRows;
   /** What it does before it is paused (`--first`) or finished. */
   work: PlannedWork;
@@ -208,11 +208,11 @@ export interface NewRun {
   left: number;
 }
 
-export function planRun(list: ReadList, sent: SentRows, request: ListRequest): NewRun {
+export function planRun(list: CheckedList, sent: SentRows, request: BulkRequest): NewRun {
   const { existing, ended, drafts } = sent.known;
   const done = new Set([...existing, ...ended].map(({ row }) => row));
   const withDraft = new Set(drafts.map(({ row }) => row));
-  const tally = new WorkTally(request.mode);
+  const tally = new WorkCounter(request.mode);
   const chosen: ListedRow[] = [];
   const emails: string[] = [];
   let left = 0;
@@ -240,14 +240,14 @@ export function planRun(list: ReadList, sent: SentRows, request: ListRequest): N
 /** A run that was started, and what was found for the rows that it works on. */
 export interface StartedRun {
   run: OpenRun;
-  look: Look;
+  look: KnownEnvelopes;
 }
 
 /** Stores the run. From then on, it can be resumed. Runs that it continues are ended. */
 export function startRun(
   draft: RunDraft,
   { request, list, sent, last }: NewRun,
-  means: RunMeans,
+  means: RunTools,
   context: Context,
 ): Promise<StartedRun> {
   const { session, interrupt } = context;
@@ -270,7 +270,7 @@ export function startRun(
     const limit = { type: 'upTo', row: last, at: session.clock.now() } as const;
     const run = await draft.start(head, [
       ...(last < report.rows ? [limit] : []),
-      ...knownEntries(sent.known),
+      ...journalEntriesOfKnownRows(sent.known),
     ]);
     await endContinuedRuns(unfinished, { by: draft.id, wanted }, client, context);
     // The others have a result.

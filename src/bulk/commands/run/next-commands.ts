@@ -2,7 +2,7 @@ import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { errColumns } from '../../../output/terminal.ts';
 import type { RunState } from '../../../runs/run-state.ts';
-import { type RunWords, wordsOfRun } from '../../../selection/selected-run.ts';
+import { argumentsOfRun, type RunArguments } from '../../../selection/selected-run.ts';
 
 /** The number of rows that a paused run suggests to send next. */
 const NEXT_ROWS = 200;
@@ -10,7 +10,7 @@ const NEXT_ROWS = 200;
 /** Returns the command that continues a run, ready to run here: where it can't ask, it says `--yes`. */
 export function resumeCommand(
   state: RunState,
-  run: RunWords,
+  run: RunArguments,
   terminal: CommandTerminal,
   ...flags: readonly string[]
 ): string {
@@ -23,17 +23,17 @@ function commandWithYes(terminal: CommandTerminal, ...words: readonly string[]):
 }
 
 /** A command that doesn't ask names the run by its ID, because another run may be the latest one when it is run. */
-function wordsForWrite({ head }: RunState, run: RunWords, terminal: CommandTerminal): RunWords {
-  return terminal.canAsk ? run : wordsOfRun(head.id);
+function wordsForWrite({ head }: RunState, run: RunArguments, terminal: CommandTerminal): RunArguments {
+  return terminal.canAsk ? run : argumentsOfRun(head.id);
 }
 
 /** Returns the commands that usually follow a run that is paused or has finished, ready to run here, for stderr. */
-export function nextCommandsText(state: RunState, run: RunWords, terminal: CommandTerminal): string {
+export function nextCommandsText(state: RunState, run: RunArguments, terminal: CommandTerminal): string {
   const screen = { columns: errColumns(), style: terminal.styleErr };
   return renderNextSteps(nextCommands(state, run, terminal), screen);
 }
 
-function nextCommands(state: RunState, run: RunWords, terminal: CommandTerminal): NextStep[] {
+function nextCommands(state: RunState, run: RunArguments, terminal: CommandTerminal): NextStep[] {
   const { file, mode, total } = state.head;
   const { filter } = wordsForWrite(state, run, terminal);
   const takeBack = commandWithYes(terminal, 'envelopes', 'cancel', ...filter);

@@ -6,14 +6,14 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { requireSameOrganization } from '../../../runs/remembered-rows.ts';
 import { type OpenRun, openRun } from '../../../runs/runs.ts';
 import { useProfileOf } from '../../../selection/selected-run.ts';
-import type { RunMeans } from './work-on-run.ts';
+import type { RunTools } from './work-on-run.ts';
 
 /**
  * Opens a run to continue it. Uses the profile that it was started with unless another one is named.
  * @throws UsageError when it was started at another service, or the key belongs to another organization; ServiceError INVALID_STATE
  * when it was ended.
  */
-export async function reopenRun(id: string, means: RunMeans, context: Context): Promise<OpenRun> {
+export async function reopenRun(id: string, means: RunTools, context: Context): Promise<OpenRun> {
   preferLowMemory();
   const run = await openRun(runsDir(), id);
   try {

@@ -6,12 +6,12 @@ import { hasEnded } from '../../../kernel/statuses.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { RowError } from '../../../runs/entries.ts';
-import { EXISTING, type RowResult } from '../../../runs/results.ts';
+import { EXISTING_STATUS, type RowResult } from '../../../runs/results.ts';
 import { changedLines, type KnownRow, type KnownRows, rowErrorOf } from '../../known-rows.ts';
-import { rowInWords } from '../row-text.ts';
+import { reportedRow } from '../row-text.ts';
 import type { NewRun, SentRows } from './new-run.ts';
 
-type Pairs = [label: string, text: string][];
+type SentRowsLines = [label: string, text: string][];
 
 /** How many lines are named in a sentence. */
 const MAX_LINES = 5;
@@ -24,9 +24,9 @@ const FIELDS: Readonly<Record<WordingField, string>> = {
 };
 
 /** Returns how many rows are skipped, sent as existing drafts, or refused, and which runs are continued, with a label for each. */
-export function sentRowsInWords({ known, unfinished }: SentRows, context: Context): Pairs {
+export function sentRowsInWords({ known, unfinished }: SentRows, context: Context): SentRowsLines {
   const { existing, repeated, drafts, corrected, ended } = known;
-  const lines: Pairs = [];
+  const lines: SentRowsLines = [];
   if (existing.length > 0) lines.push(['Skipped', skippedInWords(existing, context)]);
   const changed = changedLines(known);
   if (changed.length > 0) {
@@ -86,7 +86,7 @@ export async function reportNothingToDo(run: NewRun, context: Context): Promise<
   const { terminal } = context;
   const batch = new Batch(context);
   for (const result of resultsOfKnown(sent.known))
-    await batch.report({ json: result, ...rowInWords(list.report.name, result, terminal) });
+    await batch.report({ json: result, ...reportedRow(list.report.name, result, terminal) });
   const [skipped] = existing.length > 0 ? sentRowsInWords(sent, context) : [];
   terminal.notice(
     skipped === undefined
@@ -111,7 +111,7 @@ function resultsOfKnown({ existing, repeated, ended }: KnownRows): RowResult[] {
       requestId,
       ok: true,
       envelopeId: null,
-      status: EXISTING,
+      status: EXISTING_STATUS,
       error: null,
       sameAs,
     }),
@@ -133,7 +133,7 @@ function resultOfKnown({ row, line, found }: KnownRow, error: RowError | null): 
     requestId: request.requestId,
     ok: error === null,
     envelopeId: envelope.id,
-    status: error === null ? EXISTING : null,
+    status: error === null ? EXISTING_STATUS : null,
     error,
     ...(changed.length > 0 ? { changed } : {}),
   };

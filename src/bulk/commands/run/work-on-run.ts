@@ -11,15 +11,15 @@ import { counted, grouped } from '../../../kernel/duration.ts';
 import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from '../../../kernel/errors.ts';
 import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import type { Look } from '../../../once/process-requests.ts';
-import { type RowResult, resultAsJson, resultsOf } from '../../../runs/results.ts';
+import type { KnownEnvelopes } from '../../../once/process-requests.ts';
+import { type RowResult, resultAsJson, rowResultsOf } from '../../../runs/results.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import type { OpenRun } from '../../../runs/runs.ts';
-import { type RunWords, shortWordsOfRun } from '../../../selection/selected-run.ts';
-import { requestsFor, timeByWindow } from '../../estimate.ts';
+import { type RunArguments, shortArgumentsOfRun } from '../../../selection/selected-run.ts';
+import { requestsForRows, timeForRequests } from '../../estimate.ts';
 import { processRun, type RunEnding } from '../../run.ts';
 import type { RunOptions } from '../../run-session.ts';
-import { rowInWords } from '../row-text.ts';
+import { reportedRow } from '../row-text.ts';
 import { BulkProgress } from './bulk-progress.ts';
 import { nextCommandsText, resumeCommand } from './next-commands.ts';
 
@@ -27,7 +27,7 @@ import { nextCommandsText, resumeCommand } from './next-commands.ts';
 const CONCURRENCY = 16;
 
 /** What the commands that work on a run share. */
-export interface RunMeans {
+export interface RunTools {
   /** Returns the client, which is created at the first call. It leaves the reserve to others and waits for rate windows. */
   client(): Promise<Client>;
   progress: BulkProgress;
@@ -35,10 +35,10 @@ export interface RunMeans {
   webhookSecret: string | undefined;
 }
 
-export async function runMeans(
+export async function createRunTools(
   flags: { 'webhook-secret-file'?: string | undefined },
   context: Context,
-): Promise<RunMeans> {
+): Promise<RunTools> {
   const progress = new BulkProgress(context);
   let client: Promise<Client> | undefined;
   return {
@@ -59,7 +59,12 @@ export async function runMeans(
  * Works on a run, reports each row when its outcome is known, and closes the run. `look`: what a new run has found in the list.
  * @throws PartialError if rows failed, StoppedError if the run stopped before every outcome was known.
  */
-export async function workOnRun(run: OpenRun, means: RunMeans, context: Context, look?: Look): Promise<void> {
+export async function workOnRun(
+  run: OpenRun,
+  means: RunTools,
+  context: Context,
+  look?: KnownEnvelopes,
+): Promise<void> {
   const { progress, webhookSecret } = means;
   const client = await means.client();
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
@@ -70,13 +75,13 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context,
   const drafts = new Set(run.state.rows('reserved'));
   await progress.start(run.state, (rows) => {
     const window = client.window?.reading();
-    return timeByWindow(requestsFor(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
+    return timeForRequests(requestsForRows(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
   });
   const { file } = run.state.head;
   let duplicates = 0;
   const report = (result: RowResult) => {
     if (result.error?.code === 'SECOND_ENVELOPE') duplicates++;
-    return batch.report({ json: resultAsJson(result), ...rowInWords(file, result, context.terminal) });
+    return batch.report({ json: resultAsJson(result), ...reportedRow(file, result, context.terminal) });
   };
   const wasFinished = run.state.finishedAt !== undefined;
   if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
@@ -101,7 +106,7 @@ export async function workOnRun(run: OpenRun, means: RunMeans, context: Context,
     await endInLog(runEndOf(run.state, { finished: before, drafts }, ending));
     await run.close();
   }
-  const words = await shortWordsOfRun(id, context);
+  const words = await shortArgumentsOfRun(id, context);
   reportEnding(run, ending, { before, duplicates, words }, context.terminal);
 }
 
@@ -137,14 +142,15 @@ async function reportKnown(
   report: (result: RowResult) => Promise<void>,
 ): Promise<void> {
   if (state.count(kind) === 0) return;
-  for await (const result of resultsOf(state, files)) if (state.of(result.row) === kind) await report(result);
+  for await (const result of rowResultsOf(state, files))
+    if (state.of(result.row) === kind) await report(result);
 }
 
 /** Reports how the work ended. Rows that were finished `before` belong to earlier processes. `duplicates`: number of second envelopes. */
 function reportEnding(
   { state, files }: OpenRun,
   ending: RunEnding,
-  { before, duplicates, words }: { before: ReadonlySet<number>; duplicates: number; words: RunWords },
+  { before, duplicates, words }: { before: ReadonlySet<number>; duplicates: number; words: RunArguments },
   terminal: CommandTerminal,
 ): void {
   const { id } = state.head;
@@ -166,7 +172,7 @@ function emailedInWords(state: RunState): string {
 }
 
 /** Returns the outcome of a run's rows so far, and the commands that usually follow. */
-function endingText(state: RunState, words: RunWords, terminal: CommandTerminal): string {
+function endingText(state: RunState, words: RunArguments, terminal: CommandTerminal): string {
   const { id, mode, total } = state.head;
   const left = total - state.finishedCount;
   const done = state.count('done');
@@ -188,7 +194,7 @@ function endingText(state: RunState, words: RunWords, terminal: CommandTerminal)
 function reportProblems(
   { head, isPaused }: RunState,
   { failed, duplicates }: { failed: number; duplicates: number },
-  words: RunWords,
+  words: RunArguments,
 ): void {
   const { id, file, total } = head;
   const messages = [

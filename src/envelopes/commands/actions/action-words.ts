@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { peopleAt } from '../../../cli/input/confirm.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';

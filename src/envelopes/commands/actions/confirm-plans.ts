@@ -1,13 +1,11 @@
 import { canAsk, confirmWrites } from '../../../cli/input/confirm.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
-import { hasSigned } from '../../../kernel/statuses.ts';
-import { nameOf } from '../../../kernel/text/person.ts';
-import { renderTable, type TableColumn } from '../../../output/table.ts';
-import { paragraph, safeLine, truncate } from '../../../output/text.ts';
+import { paragraph } from '../../../output/text.ts';
 import { type EnvelopeAction, type ExecutablePlan, isExecutable, type Plan } from '../../plan-writes.ts';
 import { unconfirmedError } from '../confirm-concerns.ts';
 import { whatIsDone } from './action-words.ts';
+import { redactedLine, renderPlans } from './plan-table.ts';
 
 export interface AskOptions {
   /** Set by `--yes`. */
@@ -72,18 +70,30 @@ function showPlans(plans: readonly Plan[], context: Context): void {
   if (terminal.json) return;
   const planned = plans.filter(isExecutable);
   const left = plans.filter((plan) => !isExecutable(plan));
-  const findings = planned.flatMap((plan) => findingsOf(plan).map((text) => `! ${hidden(text, context)}`));
-  const others = left.map((plan) => hidden(`Left out ${plan.id}: ${reasonOf(plan)}`, context));
+  const findings = planned.flatMap((plan) =>
+    findingsOf(plan).map((text) => `! ${redactedLine(text, terminal)}`),
+  );
+  const others = left.map((plan) => redactedLine(`Left out ${plan.id}: ${reasonOf(plan)}`, terminal));
   const below = [...firstOf(findings, MAX_FINDINGS), ...firstOf(others, MAX_FINDINGS)];
-  const room = MAX_LINES - below.length;
   const width = (process.stderr.columns || 80) - 1;
-  const rows = planned.slice(0, room).map((plan) => cellsOf(plan, context));
-  const table =
-    rows.length > 0
-      ? renderTable(rows, CELLS, { ...terminal, style: terminal.styleErr, columns: width })
-      : '';
-  const lines = [...(planned.length > room ? [`… and ${planned.length - room} more`] : []), ...below];
+  const { table, shown } = tableWithin(MAX_LINES - below.length, planned, width, context);
+  const lines = [...(planned.length > shown ? [`… and ${planned.length - shown} more`] : []), ...below];
   terminal.err(`${table}${lines.map((line) => `${paragraph(line, width)}\n`).join('')}`);
+}
+
+/** Returns the table of the first plans that fit on `lines` lines, and their number. */
+function tableWithin(
+  lines: number,
+  planned: readonly ExecutablePlan[],
+  columns: number,
+  { terminal }: Context,
+): { table: string; shown: number } {
+  const view = { ...terminal, style: terminal.styleErr, columns };
+  for (let shown = Math.min(lines, planned.length); shown > 0; shown--) {
+    const table = renderPlans(planned.slice(0, shown), view);
+    if (terminal.accessible || table.trimEnd().split('\n').length - 1 <= lines) return { table, shown };
+  }
+  return { table: '', shown: 0 };
 }
 
 /** Returns the first lines, and the number of the others. */
@@ -91,13 +101,6 @@ function firstOf(lines: readonly string[], count: number): string[] {
   const rest = lines.length - count;
   return rest > 0 ? [...lines.slice(0, count), `… and ${rest} more like these`] : [...lines];
 }
-
-/** Who is asked comes first: the address decides whether the answer is yes. */
-const CELLS: readonly TableColumn<string[]>[] = [
-  { key: 'whom', header: 'FOR', value: ([whom = '']) => truncate(whom, 28), fixed: true },
-  { key: 'subject', value: ([, subject = '']) => subject, least: 11, cutsCommonStart: true },
-  { key: 'id', header: 'ENVELOPE', value: ([, , id = '']) => id, fixed: true },
-];
 
 function findingsOf({ id, notes, concerns }: ExecutablePlan): string[] {
   const texts = [...notes, ...concerns.map(({ text }) => text)];
@@ -107,18 +110,4 @@ function findingsOf({ id, notes, concerns }: ExecutablePlan): string[] {
 function reasonOf(plan: Plan): string {
   if (plan.kind === 'skip') return sentenceOf(plan.reason);
   return plan.kind === 'refuse' ? sentenceOf(plan.error) : '';
-}
-
-/** Returns who has to sign, the subject, and the ID, without secrets. */
-export function cellsOf({ id, envelope }: Plan, context: Context): string[] {
-  const waiting = (envelope?.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
-  const [first = '', ...others] = waiting;
-  const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');
-  const texts = [whom, envelope?.subject || envelope?.templateName || '', id];
-  return texts.map((text) => hidden(text, context));
-}
-
-/** Redacts a text before it is truncated, because a part of a secret would not be recognized. */
-function hidden(text: string, { terminal: { redactor } }: Context): string {
-  return safeLine(redactor.redact(text));
 }

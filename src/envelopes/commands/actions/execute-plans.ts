@@ -16,10 +16,14 @@ import type { ActionReport, EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
 import { ActionProgress } from './action-progress.ts';
 import { renderDone } from './action-words.ts';
-import type { Targets } from './named-or-selected.ts';
+import type { TargetEnvelopes } from './named-or-selected.ts';
 
 /** The result of a plan: done, nothing to do, or an error. */
-type Outcome = { id: string } & ({ done: ActionReport } | { skipped: NothingToDoError } | { error: unknown });
+type PlanOutcome = { id: string } & (
+  | { done: ActionReport }
+  | { skipped: NothingToDoError }
+  | { error: unknown }
+);
 
 /**
  * Executes each plan. For a single envelope, prints it or throws its error. For several, tries all of them and prints a row or a JSON
@@ -29,7 +33,7 @@ type Outcome = { id: string } & ({ done: ActionReport } | { skipped: NothingToDo
 export async function executePlans(
   action: EnvelopeAction,
   plans: readonly Plan[],
-  { stream }: Targets,
+  { stream }: TargetEnvelopes,
   context: Context,
 ): Promise<void> {
   const progress = new ActionProgress(
@@ -59,7 +63,7 @@ async function attempt(
   plan: Plan,
   progress: ActionProgress,
   { interrupt: { signal } }: Context,
-): Promise<Outcome | undefined> {
+): Promise<PlanOutcome | undefined> {
   const { id } = plan;
   if (plan.kind === 'skip') return { id, skipped: plan.reason };
   if (plan.kind === 'refuse') return { id, error: plan.error };
@@ -83,7 +87,7 @@ async function attempt(
 /** @throws the error of a single envelope. */
 async function print(
   action: EnvelopeAction,
-  outcome: Outcome,
+  outcome: PlanOutcome,
   { batch, isSingle }: { batch: Batch; isSingle: boolean },
   context: Context,
 ): Promise<void> {
@@ -105,7 +109,7 @@ function showTotals(
   if (!terminal.json) terminal.notice(`${total - skipped - failed} ${done}${others.join('')}.`);
 }
 
-function itemOf({ done }: EnvelopeAction, outcome: Outcome, context: Context): ItemResult {
+function itemOf({ done }: EnvelopeAction, outcome: PlanOutcome, context: Context): ItemResult {
   const { id } = outcome;
   if ('skipped' in outcome) return skippedItem(id, outcome.skipped, context);
   if ('error' in outcome) {

@@ -1,23 +1,23 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { runOf } from '../../../catalog/markers.ts';
 import type { Selection } from '../../../catalog/selection.ts';
-import { type Ids, readIds } from '../../../cli/input/ids.ts';
+import { type ParsedIds, readIds } from '../../../cli/input/ids.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import type { EnvelopeStatus } from '../../../kernel/statuses.ts';
+import type { DocumentedStatus } from '../../../kernel/statuses.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { select } from '../../../selection/select-envelopes.ts';
+import { readSelected } from '../../../selection/select-envelopes.ts';
 import { ownEnvelopesOf, selectedRun } from '../../../selection/selected-run.ts';
 
 /** The envelopes on which a command acts. */
-export interface Targets extends Ids {
+export interface TargetEnvelopes extends ParsedIds {
   /** The selected envelopes by ID, as they are now. Undefined if envelopes were given by ID. */
   selected: ReadonlyMap<string, Envelope> | undefined;
 }
 
 /** The flags that name envelopes instead of IDs. */
-export interface NamingFlags {
+export interface TargetFlags {
   /** A run's ID, or `last`. */
   run?: string | undefined;
   all?: boolean | undefined;
@@ -27,7 +27,7 @@ export interface NamingFlags {
 interface Narrowing {
   leaveOut: FindSkipReasons;
   /** With `--all`, envelopes with one of these statuses. */
-  all?: readonly EnvelopeStatus[] | undefined;
+  all?: readonly DocumentedStatus[] | undefined;
   /** Only what the run created or sent itself, not the other envelopes of its list. */
   own?: boolean;
 }
@@ -43,10 +43,10 @@ export type FindSkipReasons = (envelopes: readonly Envelope[]) => ReadonlyMap<st
  */
 export async function readNamedOrSelected(
   words: readonly string[],
-  flags: NamingFlags,
+  flags: TargetFlags,
   { leaveOut, all, own = false }: Narrowing,
   context: Context,
-): Promise<Targets> {
+): Promise<TargetEnvelopes> {
   refuseMixed(words, flags, all !== undefined);
   const { terminal } = context;
   if (words.length > 0) return { ...(await readIds(words, 'envelope ID', terminal)), selected: undefined };
@@ -73,7 +73,7 @@ async function findSelected(
 }
 
 async function read(selection: Selection, context: Context): Promise<Map<string, Envelope>> {
-  const { envelopes } = await select(selection, context);
+  const { envelopes } = await readSelected(selection, context);
   const found = new Map<string, Envelope>();
   for await (const one of envelopes) found.set(one.id, one);
   return found;
@@ -89,7 +89,7 @@ function othersText(run: string, all: number, others: readonly Envelope[]): stri
 }
 
 /** @throws UsageError unless envelopes are given in exactly one way: by ID, on stdin, by run, or with `--all`. */
-function refuseMixed(words: readonly string[], { run, all }: NamingFlags, hasAll: boolean): void {
+function refuseMixed(words: readonly string[], { run, all }: TargetFlags, hasAll: boolean): void {
   const ways = [words.includes('-'), words.some((word) => word !== '-'), run !== undefined, all === true];
   const count = ways.filter(Boolean).length;
   if (count === 1) return;

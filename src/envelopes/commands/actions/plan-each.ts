@@ -6,7 +6,7 @@ import { logFolder } from '../../../log/log-folder.ts';
 import { readReminders } from '../../../log/read-log.ts';
 import type { ActionContext, EnvelopeAction, Plan } from '../../plan-writes.ts';
 import { rolesReader } from '../template-roles.ts';
-import type { Targets } from './named-or-selected.ts';
+import type { TargetEnvelopes } from './named-or-selected.ts';
 
 export async function actionContext(context: Context): Promise<ActionContext> {
   const { session, interrupt } = context;
@@ -19,6 +19,6 @@ export async function actionContext(context: Context): Promise<ActionContext> {
 }
 
 /** Plans the action on each envelope, in order. Changes nothing. */
-export function planEach(action: EnvelopeAction, { ids, selected }: Targets): Promise<Plan[]> {
+export function planEach(action: EnvelopeAction, { ids, selected }: TargetEnvelopes): Promise<Plan[]> {
   return collectAll(mapInOrder(ids, READ_CONCURRENCY, (id) => action.plan(id, selected?.get(id))));
 }

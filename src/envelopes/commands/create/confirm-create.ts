@@ -5,7 +5,7 @@ import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
-import type { NewEnvelope } from './create-input.ts';
+import type { EnvelopeToCreate } from './create-input.ts';
 import { accountText, renderDryRun } from './created-text.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 
@@ -14,7 +14,7 @@ import { lookBeforeSending } from './look-before-sending.ts';
  * @throws UsageError if something isn't confirmed; GuardError if the profile doesn't allow it.
  */
 export async function confirmCreate(
-  { envelope, isComposed }: NewEnvelope,
+  { envelope, isComposed }: EnvelopeToCreate,
   { yes, 'allow-missing-roles': allowMissing }: CreateFlags,
   context: Context,
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function findConcerns(
 
 /** Shows the envelope of a dry run on a terminal. After the prompts, which have shown it, and elsewhere, prints the request. */
 export async function showRequest(
-  { envelope, isComposed }: NewEnvelope,
+  { envelope, isComposed }: EnvelopeToCreate,
   flags: CreateFlags,
   context: Context,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { type CreateFlags, preservedFlags } from './create-flags.ts';
 import { readSigners } from './signers.ts';
 
 /** The envelope to create. */
-export interface NewEnvelope {
+export interface EnvelopeToCreate {
   envelope: EnvelopeInput;
   /** The user composed it with the prompts, which showed its problems. */
   isComposed: boolean;
@@ -22,7 +22,7 @@ export interface NewEnvelope {
  * Returns the envelope that the flags describe. On a terminal, prompts for a missing template or signers.
  * @throws UsageError without a terminal.
  */
-export async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<NewEnvelope> {
+export async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<EnvelopeToCreate> {
   const { template: templateId } = flags;
   const { session, terminal } = context;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;

@@ -4,7 +4,7 @@ import { writeJson } from '../../../output/json.ts';
 import { confirmCreate, showRequest } from './confirm-create.ts';
 import { createFlags } from './create-flags.ts';
 import { readNewEnvelope } from './create-input.ts';
-import { explainCreated, refuseOthers, renderCreated, withWarning } from './created-text.ts';
+import { envelopeWithWarning, explainCreated, refuseOthers, renderCreated } from './created-text.ts';
 import { executeCreate } from './execute-create.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -43,7 +43,7 @@ export default class EnvelopesCreate extends EsignCommand {
     );
     for (const sentence of explainCreated(created)) terminal.notice(sentence);
     const out = terminal.hidingSecrets();
-    if (terminal.json) await writeJson(withWarning(created), out);
+    if (terminal.json) await writeJson(envelopeWithWarning(created), out);
     else await out.out(renderCreated(created, terminal, flags.quiet));
     refuseOthers(created);
   }

@@ -1,4 +1,4 @@
-import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { Envelope, Template } from '../../../api/resource-types.ts';
 import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
 import type { Session } from '../../../cli/session/session.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';
@@ -6,7 +6,7 @@ import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { command, shellWord } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';
-import type { Created } from '../../../once/created.ts';
+import type { CreateResult } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
@@ -14,7 +14,7 @@ import { accountInWords, isSandbox } from '../../../settings/account-in-words.ts
 import { signerText } from '../../signer-mailbox.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
-export function explainCreated({ envelope: { id, status }, by, warning }: Created): string[] {
+export function explainCreated({ envelope: { id, status }, by, warning }: CreateResult): string[] {
   // It says everything, and the command had no request ID.
   if (warning?.code === 'INTERRUPTED_CREATE_FOUND') return [warning.message];
   const found = {
@@ -28,7 +28,7 @@ export function explainCreated({ envelope: { id, status }, by, warning }: Create
 }
 
 /** @throws PartialError if the request has other envelopes that emailed its signers, or drafts that could not be canceled. */
-export function refuseOthers({ envelope, others = [] }: Created): void {
+export function refuseOthers({ envelope, others = [] }: CreateResult): void {
   if (others.length === 0) return;
   const names = others.map(({ id, status }) => `${id} (${status ?? 'unknown'})`).join(', ');
   throw new PartialError(
@@ -38,7 +38,7 @@ export function refuseOthers({ envelope, others = [] }: Created): void {
 }
 
 /** Returns the envelope as the service sent it, with the warning if there is one. */
-export function withWarning({ envelope, warning }: Created): Record<string, unknown> {
+export function envelopeWithWarning({ envelope, warning }: CreateResult): Record<string, unknown> {
   return warning ? { ...envelope, warning } : envelope;
 }
 
@@ -47,7 +47,7 @@ export function withWarning({ envelope, warning }: Created): Record<string, unkn
  * existed, `explainCreated` has said so.
  */
 export function renderCreated(
-  { envelope, by }: Pick<Created, 'envelope' | 'by'>,
+  { envelope, by }: Pick<CreateResult, 'envelope' | 'by'>,
   terminal: NextStepsTerminal,
   quiet: boolean,
 ): string {
@@ -79,7 +79,7 @@ export function nextStepsOfNew(
   ];
 }
 
-export interface Preview {
+export interface EnvelopePreview {
   envelope: EnvelopeInput;
   template: Template | undefined;
   /** The profile and the host, or the sandbox. */
@@ -96,8 +96,8 @@ export async function accountText(session: Pick<Session, 'settings'>): Promise<s
 }
 
 /** Renders the envelope to create. Secrets in typed texts are removed. */
-export function renderComposition(
-  { envelope, ...more }: Preview,
+export function renderPreview(
+  { envelope, ...more }: EnvelopePreview,
   { columns, style, redact }: { columns: number; style: Terminal['style']; redact: (text: string) => string },
 ): string {
   // Each text is redacted before it is broken into lines.
@@ -121,15 +121,15 @@ export function renderComposition(
 
 /** On a terminal, a dry run shows the envelope instead of the request. */
 export function renderDryRun(
-  preview: Omit<Preview, 'warnings'>,
+  preview: Omit<EnvelopePreview, 'warnings'>,
   { columns, style, redactor }: CommandTerminal,
 ): string {
   const redact = (text: string) => redactor.redact(text);
-  return `${renderComposition({ ...preview, warnings: [] }, { columns, style, redact })}Nothing was created.\n`;
+  return `${renderPreview({ ...preview, warnings: [] }, { columns, style, redact })}Nothing was created.\n`;
 }
 
 function rowsOf(
-  { envelope, template, account }: Preview,
+  { envelope, template, account }: EnvelopePreview,
   columns: number,
   redact: (text: string) => string,
 ): [string, string[]][] {

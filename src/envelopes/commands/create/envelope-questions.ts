@@ -1,6 +1,6 @@
-import type { Template } from '../../../api/schemas.ts';
+import type { Template } from '../../../api/resource-types.ts';
 import { askChoice, askFromList, askText } from '../../../cli/prompts.ts';
-import type { Choice } from '../../../cli/question.ts';
+import type { AskedChoice } from '../../../cli/question.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
@@ -23,7 +23,7 @@ function nameOf(template: Template): string {
   return safeLine(template.name || template.id);
 }
 
-function templateChoice(template: Template, width: number): Choice<Template> {
+function templateChoice(template: Template, width: number): AskedChoice<Template> {
   const name = truncate(nameOf(template), width);
   const size = [
     template.pageCount ? counted(template.pageCount, 'page') : '',
@@ -114,7 +114,7 @@ function mailboxProblem(answer: string): string | undefined {
 export async function askOrder(
   signers: readonly SignerInput[],
 ): Promise<Pick<EnvelopeInput, 'signers' | 'signingOrder'>> {
-  const turns = signers.map((first): Choice<SignerInput | undefined> => {
+  const turns = signers.map((first): AskedChoice<SignerInput | undefined> => {
     const others = signers.filter((one) => one !== first).map(({ name }) => safeLine(name));
     return { value: first, name: oneLine([safeLine(first.name), ...others].join(', then ')) };
   });

@@ -3,7 +3,7 @@ import type { Context } from '../../../cli/session/context.ts';
 import { createBody, type EnvelopeInput, newRequestId } from '../../../once/create-body.ts';
 import { findRecentCreate } from '../../../once/recent-create.ts';
 import { relativeTime } from '../../../output/time.ts';
-import { lookTwice, type Notice, noticesOf } from '../second-look.ts';
+import { findingsInHistory, type LabeledNotice, noticesOf } from '../second-look.ts';
 
 /** What the user should see before an envelope is sent. */
 export interface SecondLook {
@@ -21,9 +21,15 @@ export async function lookBeforeSending(envelope: EnvelopeInput, context: Contex
   const { session, interrupt } = context;
   const client = await session.client();
   const { templateId, signers } = envelope;
-  const findings = await lookTwice(new AccountHistory(signers), [{ templateId, signers }], client, context, {
-    readAgain: MAX_READ_AGAIN,
-  });
+  const findings = await findingsInHistory(
+    new AccountHistory(signers),
+    [{ templateId, signers }],
+    client,
+    context,
+    {
+      readAgain: MAX_READ_AGAIN,
+    },
+  );
   const isOneSigner = signers.length === 1;
   const notices = noticesOf(findings, { templates: [templateId], isOneSigner, now: session.now() });
   const body = createBody(envelope, newRequestId());
@@ -36,7 +42,7 @@ export async function lookBeforeSending(envelope: EnvelopeInput, context: Contex
   };
 }
 
-function sentencesOf(text: string, next: Notice['next']): string {
+function sentencesOf(text: string, next: LabeledNotice['next']): string {
   const sentence = /[?.]$/.test(text) ? text : `${text}.`;
   return next === undefined ? sentence : `${sentence} ${next.why}: \`${next.command}\`.`;
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../../api/client.ts';
-import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { Envelope, Template } from '../../../api/resource-types.ts';
 import { peopleAt } from '../../../cli/input/confirm.ts';
 import { askChoice } from '../../../cli/prompts.ts';
 import type { Context } from '../../../cli/session/context.ts';
@@ -8,8 +8,13 @@ import type { EnvelopeInput } from '../../../once/create-body.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../completeness.ts';
-import { lastSigners, numberTurns, readRecentEnvelopes, rolesIn } from '../../signer-suggestions.ts';
-import { accountText, renderComposition } from './created-text.ts';
+import {
+  lastSigners,
+  numberTurns,
+  readRecentEnvelopes,
+  rolesUsedWithTemplate,
+} from '../../signer-suggestions.ts';
+import { accountText, renderPreview } from './created-text.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 
@@ -17,7 +22,7 @@ import { lookBeforeSending } from './look-before-sending.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_TEMPLATES = 1_000;
 
-export interface PromptInput {
+export interface GivenByFlags {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
   envelope: Omit<EnvelopeInput, 'templateId'>;
@@ -30,14 +35,14 @@ export interface PromptInput {
  * asks whether to send it. Creates nothing.
  * @throws UsageError if the user quits at the summary.
  */
-export async function promptForEnvelope(input: PromptInput, context: Context): Promise<EnvelopeInput> {
+export async function promptForEnvelope(input: GivenByFlags, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
   const { templates, recent } = await loadSuggestions(client, input, context);
   context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
   const [given] = input.templateId === undefined ? [] : templates;
   const template = given ?? (await askTemplate(templates));
   const sent = sentRoles(template);
-  const roles = sent.length > 0 ? sent : rolesIn(recent, template.id);
+  const roles = sent.length > 0 ? sent : rolesUsedWithTemplate(recent, template.id);
   const { signers: named, signingOrder } = input.envelope;
   if (named.length === 0)
     context.terminal.err(
@@ -70,7 +75,7 @@ function numbered(
 
 async function loadSuggestions(
   client: Client,
-  { templateId }: PromptInput,
+  { templateId }: GivenByFlags,
   context: Context,
 ): Promise<{ templates: Template[]; recent: Envelope[] }> {
   const { signal } = context.interrupt;
@@ -106,13 +111,13 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
 async function confirm(
   envelope: EnvelopeInput,
   { template, warnings }: { template: Template; warnings: readonly string[] },
-  { dryRun }: PromptInput,
+  { dryRun }: GivenByFlags,
   { session, terminal }: Context,
 ): Promise<EnvelopeInput> {
   const account = await accountText(session);
   const redact = (text: string) => terminal.redactor.redact(text);
   const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
-  terminal.err(renderComposition({ envelope, template, account, warnings }, view));
+  terminal.err(renderPreview({ envelope, template, account, warnings }, view));
   if (dryRun) return envelope;
   const people = peopleAt(envelope.signers.map(({ email }) => email));
   const decision = await askChoice<'send' | 'draft' | 'quit'>(

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
@@ -21,7 +21,7 @@ interface SecretContext {
   terminal: { redactor: Pick<Redactor, 'add'>; notice(text: string): void };
 }
 
-export interface OwnSecret extends WebhookSecretSource {
+export interface EnvelopeSecret extends WebhookSecretSource {
   /** Links it to the new envelope. If an earlier run created the envelope, links the secret of that run, if it is stored. */
   link(envelopeId: string): Promise<void>;
 }
@@ -31,12 +31,12 @@ export interface OwnSecret extends WebhookSecretSource {
  * a rerun uses again. Returns undefined without a webhook URL. The secret is stored on this machine so that `listen` can verify the
  * deliveries; the service never returns it.
  */
-export async function ownSecret(
+export async function provideEnvelopeSecret(
   { webhookUrl, webhookSecret: given }: Pick<EnvelopeInput, 'webhookUrl' | 'webhookSecret'>,
   requestId: string,
   context: SecretContext,
   inherited?: string,
-): Promise<OwnSecret | undefined> {
+): Promise<EnvelopeSecret | undefined> {
   if (webhookUrl === undefined) return undefined;
   const isGiven = given !== undefined;
   const baseUrl = await context.session.baseUrl();

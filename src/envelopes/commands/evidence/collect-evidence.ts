@@ -1,14 +1,19 @@
 import { basename } from 'node:path';
-import { type Envelope, envelopeSchema, matchesSchema } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
+import { envelopeSchema, matchesSchema } from '../../../api/schemas.ts';
 import { runOf } from '../../../catalog/markers.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { DownloadFolder, LOCK_NAME } from '../../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { openBucketOf } from '../../../documents/commands/open-bucket.ts';
-import { busyNotice, reportMissingChecksums, waitingOf } from '../../../documents/commands/run-download.ts';
+import {
+  busyNotice,
+  reportMissingChecksums,
+  startWaitLimit,
+} from '../../../documents/commands/run-download.ts';
 import { sealSourceOf } from '../../../documents/commands/seal-signers.ts';
 import { fetchFiles } from '../../../documents/download/fetch.ts';
-import { keyOf } from '../../../documents/download/locate.ts';
+import { storageKeyOf } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
 import { targetsOf } from '../../../documents/download/targets.ts';
 import { StorageError } from '../../../kernel/errors.ts';
@@ -17,12 +22,12 @@ import { redactValue } from '../../../kernel/redaction.ts';
 import { collectAll } from '../../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText } from '../../../output/json.ts';
-import { findingOn, type SealedDocument } from '../../evidence/findings.ts';
+import { findSealProblem, type SealedDocument } from '../../evidence/findings.ts';
 import { EvidenceFolder, requireEmptyFolder } from '../../evidence/folder.ts';
 import { readLoggedWrites, readReceivedWebhooks, readSentReminders } from '../../evidence/sources.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './evidence-page.ts';
 
-export const PAGE = 'evidence.html';
+export const EVIDENCE_PAGE_NAME = 'evidence.html';
 
 /** What was written to the folder. */
 export interface Evidence {
@@ -78,7 +83,7 @@ async function withStorageKeys(
 ): Promise<Envelope> {
   const downloaded = files.filter(({ error }) => error === undefined).map(({ result }) => result.what);
   const isNamed = DOCUMENT_KINDS.every(
-    (what) => keyOf(envelope, what) !== undefined || !downloaded.includes(what),
+    (what) => storageKeyOf(envelope, what) !== undefined || !downloaded.includes(what),
   );
   return isNamed ? envelope : (await session.client()).envelopes.get(envelope.id, interrupt.signal);
 }
@@ -99,7 +104,7 @@ async function fetchDocuments(
 ): Promise<CheckedFile[]> {
   const targets = targetsOf(envelope, DOCUMENT_KINDS);
   const fetching = fetchFiles(bucket, targets, {
-    ...(await waitingOf(targets, flags, context)),
+    ...(await startWaitLimit(targets, flags, context)),
     untilSigned: false,
     folder,
     force: false,
@@ -152,7 +157,7 @@ async function writeFolder(
   };
   const { missing } = found;
   const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
-  await folder.write(PAGE, await evidencePage(facts, folder.files));
+  await folder.write(EVIDENCE_PAGE_NAME, await evidencePage(facts, folder.files));
   await folder.close();
   return facts;
 }
@@ -162,7 +167,10 @@ function withFindings(files: readonly CheckedFile[], envelope: Envelope): Checke
   const sealed = sealedDocuments(files);
   return files.map((file) => {
     if (file.error !== undefined || file.problem !== null) return file;
-    return { ...file, problem: findingOn({ what: file.result.what, seal: file.seal }, sealed, envelope) };
+    return {
+      ...file,
+      problem: findSealProblem({ what: file.result.what, seal: file.seal }, sealed, envelope),
+    };
   });
 }
 

@@ -1,6 +1,6 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { sealerName } from '../../../documents/commands/download-lines.ts';
-import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import type { SealWithTrust } from '../../../documents/seal/judge.ts';
 import { hasSealedPart } from '../../../documents/seal/sealed-part.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { hasSigned } from '../../../kernel/statuses.ts';
@@ -19,7 +19,7 @@ export interface EvidenceDocument {
   what: string | null;
   key: string | null;
   sha256: string | null;
-  seal: JudgedSeal | null;
+  seal: SealWithTrust | null;
   /** The name of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
@@ -180,7 +180,7 @@ function documentEntry(document: EvidenceDocument): Html {
   return html`<article class="card ${error !== null && 'bad'}"><h3>${labelOf(what)}</h3>${factList(known)}</article>`;
 }
 
-const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
+const TRUST: Readonly<Record<NonNullable<SealWithTrust['trust']>, string>> = {
   pinned: 'the certificate first seen with this account',
   trusted: 'certified by a trusted authority',
   unknown: 'not confirmed',
@@ -200,7 +200,7 @@ function collectionFacts({ baseUrl, collectedAt, version }: EvidenceCollection):
   ];
 }
 
-function sealWords({ state, coverage, sealedBytes, addedBytes, reason }: JudgedSeal): string {
+function sealWords({ state, coverage, sealedBytes, addedBytes, reason }: SealWithTrust): string {
   if (state === 'unsigned') return 'none';
   if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
   const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;

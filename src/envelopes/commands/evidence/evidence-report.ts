@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { renderFile } from '../../../documents/commands/download-lines.ts';
-import { noticeOn } from '../../../documents/commands/run-download.ts';
+import { sealNotice } from '../../../documents/commands/run-download.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
 import { writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
 import { sharedSealOf } from '../../evidence/findings.ts';
-import { type Evidence, PAGE, sealedDocuments } from './collect-evidence.ts';
+import { EVIDENCE_PAGE_NAME, type Evidence, sealedDocuments } from './collect-evidence.ts';
 
 /** Names the certificate of the seals if nothing on this machine confirms it. */
 function noteUnknownSealer(files: readonly CheckedFile[], terminal: CommandTerminal): void {
@@ -26,7 +26,7 @@ export async function reportEvidence(
   terminal: CommandTerminal,
 ): Promise<void> {
   const { json } = terminal;
-  const page = join(dir, PAGE);
+  const page = join(dir, EVIDENCE_PAGE_NAME);
   const had = documents.filter(({ error }) => error === undefined);
   if (json) {
     const files = [...listed].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
@@ -56,7 +56,7 @@ export async function reportEvidence(
   for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
   for (const file of had) {
     // The problems follow in the error.
-    const limit = file.problem === null ? noticeOn(file) : undefined;
+    const limit = file.problem === null ? sealNotice(file) : undefined;
     if (limit !== undefined) terminal.notice(`${file.result.path}: ${limit}`);
   }
   noteUnknownSealer(had, terminal);

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, requiredArg } from '../../../cli/flags.ts';
 import { addKnownSecrets } from '../../../cli/session/known-secrets.ts';
-import { WAIT_MS } from '../../../documents/download-limits.ts';
+import { DEFAULT_WAIT_MS } from '../../../documents/download-limits.ts';
 import { durationText } from '../../../kernel/duration.ts';
 import { collectEvidence } from './collect-evidence.ts';
 import { reportEvidence, throwProblems } from './evidence-report.ts';
@@ -27,7 +27,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     }),
     wait: durationFlag(
       '30s',
-      `how long to wait for a document that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
+      `how long to wait for a document that is not in the bucket yet (default ${durationText(DEFAULT_WAIT_MS)})`,
     ),
   };
 

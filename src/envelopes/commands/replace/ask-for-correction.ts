@@ -1,6 +1,6 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { askChoice, askText } from '../../../cli/prompts.ts';
-import type { Choice } from '../../../cli/question.ts';
+import type { AskedChoice } from '../../../cli/question.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { hasSigned, isInFlight } from '../../../kernel/statuses.ts';
 import { mailboxOf } from '../../../kernel/text/person.ts';
@@ -16,7 +16,7 @@ export async function askForCorrection(envelope: Envelope): Promise<Correction |
   const signers = (envelope.signers ?? []).filter((one) => one.email && !hasSigned(one));
   const ask = await askChoice('What is wrong?', [
     ...signers.map(
-      (one): Choice<() => Promise<Correction>> => ({
+      (one): AskedChoice<() => Promise<Correction>> => ({
         value: () => askSigner(one.email ?? ''),
         name: safeLine(mailboxOf(one)),
       }),
@@ -54,6 +54,6 @@ async function askExpiry(): Promise<Correction> {
 }
 
 /** Returns the correction as flags, for the command that does the same without questions. */
-export function wordsOf(correction: Correction): string[] {
+export function correctionAsFlags(correction: Correction): string[] {
   return Object.entries(correction).flatMap(([name, value]) => `--${name}=${String(value)}`);
 }

@@ -19,10 +19,10 @@ export async function confirmReplacement(
     otherwise: 'nothing was created, canceled, or sent',
     show: () => terminal.err(renderPlan(plan, { style: terminal.styleErr, redact })),
   };
-  await confirmWrites(writesOf(plan), terminal.canAsk ? question : undefined, context);
+  await confirmWrites(plannedWritesOf(plan), terminal.canAsk ? question : undefined, context);
 }
 
-export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
+export function plannedWritesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
   const sends = steps.includes('send');
   return [
     ...(made === undefined ? [plannedCreate({ ...wanted, send: sends })] : []),

@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { Context } from '../../../cli/session/context.ts';
@@ -16,7 +16,7 @@ import type { SignerChange } from '../../replace/replacement.ts';
 import { nextStepsOfNew } from '../create/created-text.ts';
 
 /** Returns notes about the new envelope before it is created. */
-export function notesOn(
+export function replacementNotes(
   old: Envelope,
   signers: readonly SignerChange[],
   /** `isKept`: the secret of its webhooks is on this machine. */

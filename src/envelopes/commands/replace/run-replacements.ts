@@ -14,12 +14,17 @@ import {
   type ReplaceRequest,
 } from '../../replace/plan-replacement.ts';
 import { checkSigners, showFindings } from '../confirm-concerns.ts';
-import { linkSecretToEnvelope, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
+import {
+  type EnvelopeSecret,
+  linkSecretToEnvelope,
+  provideEnvelopeSecret,
+  storedSecretOf,
+} from '../create/webhook-secret.ts';
 import { withOutcomeCheck } from '../write-errors.ts';
-import { confirmReplacement, writesOf } from './confirm-replace.ts';
+import { confirmReplacement, plannedWritesOf } from './confirm-replace.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';
-import { alreadyReplacedText, notesOn, renderPlan, renderReplaced } from './replaced-text.ts';
+import { alreadyReplacedText, renderPlan, renderReplaced, replacementNotes } from './replaced-text.ts';
 
 /**
  * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
@@ -29,7 +34,7 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
   if (flags['dry-run']) {
     const plan = await checkedPlan(id, flags, context);
     await showDryRun(plan, context.terminal);
-    return noteRefusal(writesOf(plan), context);
+    return noteRefusal(plannedWritesOf(plan), context);
   }
   const { correction, words } = await askedCorrection(id, flags, context);
   const replaced = await replaceEnvelope(id, { ...flags, ...correction }, context, words);
@@ -58,9 +63,11 @@ async function askedCorrection(
   const isGiven = flags.yes || CHANGES.some((name) => flags[name] !== undefined);
   if (isGiven || !terminal.canAsk || terminal.json) return { words };
   const client = await session.client();
-  const { askForCorrection, wordsOf } = await import('./ask-for-correction.ts');
+  const { askForCorrection, correctionAsFlags } = await import('./ask-for-correction.ts');
   const correction = await askForCorrection(await client.envelopes.get(id, interrupt.signal));
-  return correction === undefined ? { words } : { correction, words: [...words, ...wordsOf(correction)] };
+  return correction === undefined
+    ? { words }
+    : { correction, words: [...words, ...correctionAsFlags(correction)] };
 }
 
 interface PlannedReplacement {
@@ -120,7 +127,12 @@ async function carryOutPlan(
   return withOutcomeCheck(open, context, async (running) => {
     const own = made
       ? undefined
-      : await ownSecret(wanted, replacementId(old.id), context, await storedSecretOf(old.id, context));
+      : await provideEnvelopeSecret(
+          wanted,
+          replacementId(old.id),
+          context,
+          await storedSecretOf(old.id, context),
+        );
     const events = executeReplacement(plan, request, { client, memory, secret: own, ...running });
     try {
       return await runSteps(events, { own, progress }, context.terminal);
@@ -159,7 +171,7 @@ async function secretFor(id: string, flags: ReplaceFlags, context: Context): Pro
 /** Follows a replacement and reports what is not obvious. */
 async function runSteps(
   events: ReturnType<typeof executeReplacement>,
-  { own, progress }: { own: OwnSecret | undefined; progress: ReplaceProgress },
+  { own, progress }: { own: EnvelopeSecret | undefined; progress: ReplaceProgress },
   terminal: CommandTerminal,
 ): Promise<ReplaceResult> {
   for (;;) {
@@ -181,7 +193,7 @@ async function check(
   if (made && !steps.includes('cancel')) return;
   if (!made) {
     const isKept = (await storedSecretOf(old.id, context)) !== undefined;
-    for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
+    for (const note of replacementNotes(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
   const { 'allow-missing-roles': allowMissing = false, yes = false } = flags;
   const found = await checkSigners(wanted, allowMissing, context);

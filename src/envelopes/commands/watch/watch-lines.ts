@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/resource-types.ts';
 import { hasSigned } from '../../../kernel/statuses.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
@@ -19,7 +19,7 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
 function inWords(change: StatusChange): string {
   const { total, signed } = progressOf(change.envelope);
   const progress = total > 0 ? `, ${signed} of ${total} signed` : '';
-  const action = signerAction(change);
+  const action = describeSignerAction(change);
   return action === undefined ? progress : safeLine(`  ${action}${progress}`);
 }
 
@@ -29,7 +29,7 @@ export function progressOf(envelope: Envelope): { total: number; signed: number 
 }
 
 /** Returns what a signer did, such as `Bo declined: too expensive`; undefined if no signer made the change. */
-export function signerAction(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
+export function describeSignerAction(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
   if (change.signer === null) return undefined;
   const moved = (change.envelope.signers ?? []).find(
     (one) => (one.email ?? one.id ?? one.name) === change.signer,

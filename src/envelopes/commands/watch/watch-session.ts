@@ -9,7 +9,7 @@ import type { WatchDisplay } from './watch-display.ts';
 
 const MAX_LISTED = 10;
 
-export interface Watched {
+export interface WatchProgress {
   /** The number of watched envelopes. */
   total: number;
   until: readonly string[];
@@ -20,14 +20,14 @@ export interface Watched {
 /** Handles the events of one watch, and decides its result. */
 export class WatchSession {
   readonly #display: WatchDisplay;
-  readonly #watched: Watched;
+  readonly #watched: WatchProgress;
   readonly #context: Context;
   readonly #unexpected: { id: string; status: string }[] = [];
   readonly #gone: Error[] = [];
   readonly #commands = { failed: 0, runs: 0 };
   #running: Promise<void> = Promise.resolve();
 
-  constructor(display: WatchDisplay, watched: Watched, context: Context) {
+  constructor(display: WatchDisplay, watched: WatchProgress, context: Context) {
     this.#display = display;
     this.#watched = watched;
     this.#context = context;

@@ -6,7 +6,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { StatusChange } from '../../watch/watch-envelopes.ts';
-import { progressOf, signerAction } from './watch-lines.ts';
+import { describeSignerAction, progressOf } from './watch-lines.ts';
 
 interface Row {
   id: string;
@@ -49,7 +49,11 @@ export class WatchTable {
             at: status === 'SENT' ? envelope.sentAt : null,
             changeNumber: 0,
           }
-        : { lastChange: signerAction(change) ?? `was ${from}`, at: change.at, changeNumber: ++this.#changes };
+        : {
+            lastChange: describeSignerAction(change) ?? `was ${from}`,
+            at: change.at,
+            changeNumber: ++this.#changes,
+          };
     const expiresAt = isTerminal(status) ? null : envelope.expiresAt;
     this.#rows.set(id, { id, status, signed: total === 0 ? '' : `${signed}/${total}`, expiresAt, ...last });
   }

@@ -1,10 +1,10 @@
 import { type Drawing, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../../model.ts';
-import type { Sheet } from '../pdf/sheet.ts';
+import type { PdfSheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
-import { oneLine, paragraphsOf } from '../text/untrusted.ts';
+import { onOneLine, paragraphsOf } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
 import { type Box, baseline, COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
-import { inUtc } from './times.ts';
+import { formatTime } from './times.ts';
 
 /** Returns what a signer entered into a field or drew there. */
 function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string | Drawing {
@@ -68,16 +68,16 @@ function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: string | 
   const place = { x, width, smallest: 4.4 };
   const by = signedBy(pen.type, signer, width, place.smallest);
   drawFitted(pen, by, caption, { ...place, y: box.y + box.height * 0.81 });
-  drawFitted(pen, `ID ${oneLine(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
+  drawFitted(pen, `ID ${onOneLine(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
 }
 
 /** Returns the signer and time on one line. A name that leaves no room for the time is shortened. */
 function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: number): string {
-  const time = ` · ${inUtc(signer.signedAt)}`;
+  const time = ` · ${formatTime(signer.signedAt)}`;
   const room = width - type.width(`Signed by ${time}`, STYLES.footer.use, size);
   const options = { width: room, largest: size, smallest: size };
-  const [name = ''] = type.fit([oneLine(signer.name)], STYLES.footer.use, options).lines;
-  return `Signed by ${oneLine(name)}${time}`;
+  const [name = ''] = type.fit([onOneLine(signer.name)], STYLES.footer.use, options).lines;
+  return `Signed by ${onOneLine(name)}${time}`;
 }
 
 function drawHandwriting(
@@ -85,7 +85,7 @@ function drawHandwriting(
   typed: string,
   { size, width, x, y }: { x: number; y: number; width: number; size: number },
 ): void {
-  const text = oneLine(typed);
+  const text = onOneLine(typed);
   const byHand = pen.type.face('hand').canEncode(text);
   const use = byHand ? 'hand' : 'text';
   // The fallback fonts look larger at the same size than the handwriting font.
@@ -114,14 +114,14 @@ function drawValue(pen: Pen, box: Box, value: string): void {
     drawLine(pen, text, style, { x: box.x + 5, y: baseline(top + leading * index, style) });
 }
 
-function drawTick(sheet: Sheet, { x, y, width }: Box): void {
+function drawTick(sheet: PdfSheet, { x, y, width }: Box): void {
   const style = { color: COLORS.penBlue, width: Math.max(1, width * 0.13) };
   sheet.path('M 0.18 0.52 L 0.42 0.78 L 0.88 0.16', { x, y, scale: width, ...style });
 }
 
 /** Returns the first letters of up to four words; for a name without spaces, its first character. */
 function initialsOf(name: string): string {
-  return oneLine(name)
+  return onOneLine(name)
     .split(' ')
     .slice(0, 4)
     .map((word) => [...word][0] ?? '')

@@ -1,5 +1,5 @@
 import type { Pdf } from '../pdf/pdf.ts';
-import { oneLine } from '../text/untrusted.ts';
+import { onOneLine } from '../text/untrusted.ts';
 import {
   baseline,
   COLORS,
@@ -79,7 +79,7 @@ function columnAt(top: number): Column {
 /** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
 export function drawFooter(pen: Pen, left: string, right: string): void {
   pen.sheet.line(FLOW.left, 790, FLOW.width, { color: COLORS.hairline, width: 0.5 });
-  drawFitted(pen, oneLine(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
+  drawFitted(pen, onOneLine(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
   drawLine(pen, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
 }
 
@@ -90,7 +90,7 @@ const MARGIN = 64;
 export function drawSandboxMark(pen: Pen, envelopeId: string): void {
   const right = pen.sheet.size.width - MARGIN;
   const bottom = pen.sheet.size.height - 29;
-  const id = `Envelope ${oneLine(envelopeId)}`;
+  const id = `Envelope ${onOneLine(envelopeId)}`;
   drawFitted(pen, id, STYLES.footer, { x: MARGIN, y: bottom, width: 250, smallest: 5 });
   const notice = { ...STYLES.footer, color: COLORS.warning };
   const text = 'Made in a sandbox. Not legally binding.';

@@ -1,5 +1,5 @@
 import { DRAWING_LIMITS, type Drawing } from '../../model.ts';
-import type { Sheet } from '../pdf/sheet.ts';
+import type { PdfSheet } from '../pdf/sheet.ts';
 import { type Box, COLORS } from './pen.ts';
 
 /** The pen's width on the pad, in the pad's unit, and its minimum and maximum width on a document, in points. */
@@ -9,7 +9,7 @@ const PEN = { pad: 6, least: 0.5, most: 1.5 } as const;
  * Draws strokes into an area, aligned left and centered vertically, as large as fits. The scale is limited to that of a pad twice as wide
  * as the area, so that a dot stays a dot. Nothing is drawn outside the area.
  */
-export function drawInk(sheet: Sheet, drawing: Drawing, area: Box): void {
+export function drawInk(sheet: PdfSheet, drawing: Drawing, area: Box): void {
   const points = drawing.map(pointsOf);
   const all = points.flat();
   if (all.length === 0) return;

@@ -1,6 +1,6 @@
 import { type Color, rgb } from '@libpdf/core';
 import type { FieldRecord } from '../../model.ts';
-import type { Sheet } from '../pdf/sheet.ts';
+import type { PdfSheet } from '../pdf/sheet.ts';
 import type { FontUse } from '../text/fonts.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 
@@ -17,7 +17,7 @@ export const COLORS = {
 
 /** The page to draw on, and the typesetter of its document. */
 export interface Pen {
-  readonly sheet: Sheet;
+  readonly sheet: PdfSheet;
   readonly type: Typesetter;
 }
 
@@ -64,7 +64,7 @@ export interface Column {
 }
 
 /** Draws the background of a field, and the line on which it is filled in. */
-export function drawFieldBox(sheet: Sheet, { x, y, width, height }: Box): void {
+export function drawFieldBox(sheet: PdfSheet, { x, y, width, height }: Box): void {
   sheet.box(x, y, width, height, { fill: COLORS.tint });
   sheet.line(x, y + height, width, { color: COLORS.grey, width: 0.6 });
 }

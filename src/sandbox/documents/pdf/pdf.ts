@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { PDF, PdfArray, PdfString } from '@libpdf/core';
 import { createFonts, type Fonts } from '../text/fonts.ts';
 import { createTypesetter, type Typesetter } from '../text/typesetter.ts';
-import { createSheet, type Sheet } from './sheet.ts';
+import { createSheet, type PdfSheet } from './sheet.ts';
 
 /** The size of A4 in points. */
 const A4 = { width: 595.28, height: 841.89 } as const;
@@ -20,9 +20,9 @@ export interface PdfInfo {
 export interface Pdf {
   type: Typesetter;
   /** One sheet per page, in order. Drawing adds to the page's existing content. */
-  sheets: Sheet[];
+  sheets: PdfSheet[];
   /** Appends an empty A4 page. */
-  addSheet(): Sheet;
+  addSheet(): PdfSheet;
   save(info: PdfInfo): Promise<Uint8Array>;
 }
 
@@ -42,7 +42,7 @@ function pdfOver(pdf: PDF): Pdf {
   return {
     type: createTypesetter(fonts),
     sheets,
-    addSheet(): Sheet {
+    addSheet(): PdfSheet {
       const sheet = createSheet(pdf.addPage(A4));
       sheets.push(sheet);
       return sheet;

@@ -1,6 +1,6 @@
 import type { Color, EmbeddedFont, PDFPage } from '@libpdf/core';
 
-interface TextStyle {
+interface PlacedTextStyle {
   x: number;
   /** The baseline. */
   y: number;
@@ -27,14 +27,14 @@ interface PathStyle extends LineStyle {
   scale?: number;
 }
 
-export type Sheet = ReturnType<typeof createSheet>;
+export type PdfSheet = ReturnType<typeof createSheet>;
 
 /** Creates the drawing on a page. All positions are in points from the page's top left corner. Text is positioned by its baseline. */
 export function createSheet(page: PDFPage) {
   const up = (y: number): number => page.height - y;
   return {
     size: { width: page.width, height: page.height },
-    text(text: string, { y, ...style }: TextStyle): void {
+    text(text: string, { y, ...style }: PlacedTextStyle): void {
       page.drawText(text, { ...style, y: up(y) });
     },
     box(x: number, y: number, width: number, height: number, style: BoxStyle): void {

@@ -16,7 +16,7 @@ const blockSchema = z.discriminatedUnion('kind', [
     depth: z.union([z.literal(0), z.literal(1)]).exactOptional(),
   }),
 ]);
-export type Block = z.infer<typeof blockSchema>;
+export type TextBlock = z.infer<typeof blockSchema>;
 
 /**
  * Text between two vertical positions on a page, in points from the top. Drawing fails if it doesn't fit. `x` and `width` are the column's

@@ -7,7 +7,7 @@
 const UNPRINTABLE = /[\p{Cc}\p{Co}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Returns the text on one line, with characters composed as the fonts have them. */
-export function oneLine(value: string): string {
+export function onOneLine(value: string): string {
   return value
     .normalize('NFC')
     .replace(/[\s\u0085]+/gu, ' ')
@@ -19,6 +19,6 @@ export function oneLine(value: string): string {
 export function paragraphsOf(value: string): string[] {
   return value
     .split(/\r\n|[\n\r\u0085\u2028\u2029]/u)
-    .map(oneLine)
+    .map(onOneLine)
     .filter((paragraph) => paragraph !== '');
 }

@@ -1,8 +1,8 @@
 import type { EnvelopeRecord, KeyRecord, SignerRecord, SignerStatus, TemplateRecord } from '../../model.ts';
-import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
+import { DEFAULT_RULES, type ServiceRules } from '../base/choices.ts';
 
 /** Returns a template as the API shows it (Template, Template field): without coordinates, and without roles unless chosen. */
-export function templateView(template: TemplateRecord, rules: Rules) {
+export function templateView(template: TemplateRecord, rules: ServiceRules) {
   const withRoles = rules['template-roles'] === 'shown';
   return {
     id: template.id,
@@ -30,7 +30,7 @@ const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
 };
 
 /** Returns a signer as the API shows it (Signer). */
-export function signerView(signer: SignerRecord, rules: Rules) {
+export function signerView(signer: SignerRecord, rules: ServiceRules) {
   const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
   return {
     id: signer.id,
@@ -46,7 +46,7 @@ export function signerView(signer: SignerRecord, rules: Rules) {
 }
 
 /** Returns an envelope as the API shows it (Envelope), without the webhook secret. */
-export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
+export function envelopeView(envelope: EnvelopeRecord, rules: ServiceRules) {
   return {
     id: envelope.id,
     templateId: envelope.templateId,
@@ -69,7 +69,7 @@ export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
 }
 
 /** Returns an envelope as the list shows it. The API document doesn't specify the format of list items. */
-export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
+export function listItemView(envelope: EnvelopeRecord, rules: ServiceRules) {
   if (rules['list-items'] === 'full') return envelopeView(envelope, rules);
   const { id, templateId, templateName, status, signingOrder, subject } = envelope;
   const { expiresAt, createdAt, sentAt, completedAt } = envelope;
@@ -91,17 +91,17 @@ interface PageItems<T> {
   total: number;
 }
 
-export function pageOf<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
+export function itemsOnPage<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
   const start = (page - 1) * pageSize;
   return { items: all.slice(start, start + pageSize), total: all.length };
 }
 
 /** Returns a page of a list (Response envelope, Pagination parameters). */
-export function pageView(
+export function listResponse(
   { items, total }: PageItems<unknown>,
   page: number,
   pageSize: number,
-  rules: Rules = DEFAULT_RULES,
+  rules: ServiceRules = DEFAULT_RULES,
 ) {
   const totals = rules['list-total'] === 'shown' ? { total, totalPages: Math.ceil(total / pageSize) } : {};
   return { data: items, meta: { pagination: { page, pageSize, ...totals } } };

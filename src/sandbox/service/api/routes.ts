@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Scope } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../model.ts';
-import type { Rules } from '../base/choices.ts';
+import type { ServiceRules } from '../base/choices.ts';
 import { ApiError, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { readJson } from '../base/request-body.ts';
@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 import type { SandboxRateReading } from './rate-window.ts';
-import { envelopeView, listItemView, pageOf, pageView, templateView } from './representation.ts';
+import { envelopeView, itemsOnPage, listItemView, listResponse, templateView } from './representation.ts';
 
 export interface RouteOptions extends ServiceParts {
   engine: Engine;
@@ -37,9 +37,9 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.get('/esign/templates', read, (c) => {
     const { page, pageSize } = parseListQuery(c.req.query());
     const active = [...state.templates.values()].filter((template) => template.active);
-    const { items, total } = pageOf(active, page, pageSize);
+    const { items, total } = itemsOnPage(active, page, pageSize);
     const shown = items.map((one) => templateView(one, rules));
-    return reply(c, pageView({ items: shown, total }, page, pageSize, rules));
+    return reply(c, listResponse({ items: shown, total }, page, pageSize, rules));
   });
 
   app.get('/esign/templates/:id', read, (c) => {
@@ -59,7 +59,7 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
     const wanted = { status, start: (page - 1) * pageSize, count: pageSize, from } as const;
     const { items, total } = state.envelopePage(c.var.key.orgId, wanted);
     const shown = items.map((one) => listItemView(one, rules));
-    return reply(c, pageView({ items: shown, total }, page, pageSize, rules));
+    return reply(c, listResponse({ items: shown, total }, page, pageSize, rules));
   });
   app.post('/esign/envelopes', requireScopeOfKey('esign:write'), async (c) => {
     const body = parseBody(bodySchemas.create, await readJson(c.env.incoming));
@@ -109,7 +109,7 @@ function requireApiKey({ store, engine, rates, clock, rules }: RouteOptions) {
   });
 }
 
-function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [string, number][] {
+function rateHeaders(rate: SandboxRateReading, now: number, rules: ServiceRules): [string, number][] {
   const { allowed, limit, remaining, resetsAt } = rate;
   const retryAfter: [string, number][] =
     !allowed && rules['retry-after'] === 'on' ? [['Retry-After', Math.ceil((resetsAt - now) / 1000)]] : [];
@@ -151,7 +151,7 @@ function auditRequests({ store, clock, randomId }: RouteOptions) {
   });
 }
 
-function replyAction(c: ServiceContext, envelope: EnvelopeRecord, rules: Rules): Response {
+function replyAction(c: ServiceContext, envelope: EnvelopeRecord, rules: ServiceRules): Response {
   switch (rules['action-reply']) {
     case 'envelope':
       return reply(c, { data: envelopeView(envelope, rules) });

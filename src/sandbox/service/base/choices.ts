@@ -32,14 +32,14 @@ export const CHOICES = {
 
 type ChoiceName = keyof typeof CHOICES;
 /** The rules of the service: one value for every choice. */
-export type Rules = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name][number] };
+export type ServiceRules = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name][number] };
 
 const LISTED = new Map<string, readonly string[]>(Object.entries(CHOICES));
 
-export const DEFAULT_RULES: Rules = rulesOf();
+export const DEFAULT_RULES: ServiceRules = rulesFromChoices();
 
 /** Returns the rules for the wanted choices. @throws UsageError with the invalid choice and the allowed values. */
-export function rulesOf(wanted: Record<string, string> = {}): Rules {
+export function rulesFromChoices(wanted: Record<string, string> = {}): ServiceRules {
   for (const [name, value] of Object.entries(wanted)) {
     const values = LISTED.get(name);
     if (values?.includes(value)) continue;
@@ -54,6 +54,6 @@ export function rulesOf(wanted: Record<string, string> = {}): Rules {
   return rules;
 }
 
-function areRules(rules: Record<string, string>): rules is Rules {
+function areRules(rules: Record<string, string>): rules is ServiceRules {
   return [...LISTED].every(([name, values]) => values.includes(rules[name] ?? ''));
 }

@@ -7,7 +7,7 @@ import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { ReportFailure, Store } from '../store/store.ts';
-import type { Rules } from './choices.ts';
+import type { ServiceRules } from './choices.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 
 /** The parts of a service that its modules share. */
@@ -18,7 +18,7 @@ export interface ServiceParts {
   realClock: Clock;
   /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
-  rules: Rules;
+  rules: ServiceRules;
   faults: Faults;
   randomId: RandomId;
   /** The numbered IDs; undefined if IDs are random. */

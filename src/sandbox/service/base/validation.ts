@@ -18,41 +18,47 @@ const EMAIL = new RegExp(
   'u',
 );
 
-export const text = (most: number) =>
+export const textSchema = (most: number) =>
   z.string({ error: 'Must be a string' }).max(most, { error: `Must be at most ${most} characters` });
-export const nonEmptyText = (what: string, most: number) =>
+export const nonEmptyTextSchema = (what: string, most: number) =>
   z
     .string({ error: ({ input }) => (input === undefined ? `${what} is required` : 'Must be a string') })
     .max(most, { error: `Must be at most ${most} characters` })
     .refine((value) => value.trim() !== '', { error: `${what} is required` });
 export const oneOf = (values: readonly string[]) => `Must be one of ${values.join(', ')}`;
-export const wholeNumber = (least: number, most: number) => {
+export const wholeNumberSchema = (least: number, most: number) => {
   const error = `Must be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 };
 
-export const email = nonEmptyText('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
-  error: 'Must be an email address',
-});
+export const emailSchema = nonEmptyTextSchema('Email', 254).refine(
+  (value) => value.trim() === '' || EMAIL.test(value),
+  {
+    error: 'Must be an email address',
+  },
+);
 
 /** Any JSON object, used unchanged, because copying it key by key would lose `__proto__`. */
-export const metadata = z.custom<Record<string, unknown>>((value) => isRecord(value) && isShallow(value), {
-  error: ({ input }) =>
-    isRecord(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
-});
+export const metadataSchema = z.custom<Record<string, unknown>>(
+  (value) => isRecord(value) && isShallow(value),
+  {
+    error: ({ input }) =>
+      isRecord(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
+  },
+);
 
 const NO_SIGNER = 'At least one signer is required';
 
 const createSchema = z.strictObject({
-  templateId: nonEmptyText('templateId', 200),
+  templateId: nonEmptyTextSchema('templateId', 200),
   signers: z
     .array(
       z.strictObject(
         {
-          email,
-          name: nonEmptyText('Name', 255),
-          role: text(200).optional(),
-          order: wholeNumber(0, 1_000_000).optional(),
+          email: emailSchema,
+          name: nonEmptyTextSchema('Name', 255),
+          role: textSchema(200).optional(),
+          order: wholeNumberSchema(0, 1_000_000).optional(),
         },
         { error: objectError },
       ),
@@ -60,14 +66,14 @@ const createSchema = z.strictObject({
     )
     .min(1, { error: NO_SIGNER })
     .max(LIMITS.signers, { error: `At most ${LIMITS.signers} signers are allowed` }),
-  subject: text(1000).optional(),
-  message: text(20_000).optional(),
-  metadata: metadata.optional(),
-  webhookUrl: text(2048).refine(isWebUrl, { error: 'Must be an http or https URL' }).optional(),
-  webhookSecret: text(1000)
+  subject: textSchema(1000).optional(),
+  message: textSchema(20_000).optional(),
+  metadata: metadataSchema.optional(),
+  webhookUrl: textSchema(2048).refine(isWebUrl, { error: 'Must be an http or https URL' }).optional(),
+  webhookSecret: textSchema(1000)
     .min(LIMITS.webhookSecret, { error: `Must be at least ${LIMITS.webhookSecret} characters` })
     .optional(),
-  expiresInDays: wholeNumber(1, MAX_EXPIRY_DAYS).optional(),
+  expiresInDays: wholeNumberSchema(1, MAX_EXPIRY_DAYS).optional(),
   signingOrder: z.enum(SIGNING_ORDERS, { error: oneOf(SIGNING_ORDERS) }).optional(),
   sendImmediately: z.boolean({ error: 'Must be true or false' }).optional(),
 });
@@ -76,34 +82,34 @@ const createSchema = z.strictObject({
 export type CreateBody = z.infer<typeof createSchema>;
 
 /** "A date, or never" (Authentication 6). A date means the start of that day in UTC. */
-export const expiry = z.union(
+export const expirySchema = z.union(
   [z.iso.datetime({ offset: true }), z.iso.date(), z.literal('never').transform(() => null), z.null()],
   { error: 'Must be a date, an ISO 8601 timestamp, or never' },
 );
 
 export const bodySchemas = {
   create: createSchema,
-  cancel: z.strictObject({ reason: text(2000).optional() }),
-  remind: z.strictObject({ signerId: nonEmptyText('signerId', 200).optional() }),
+  cancel: z.strictObject({ reason: textSchema(2000).optional() }),
+  remind: z.strictObject({ signerId: nonEmptyTextSchema('signerId', 200).optional() }),
   controlSign: z.strictObject({
-    signer: nonEmptyText('signer', 254).optional(),
+    signer: nonEmptyTextSchema('signer', 254).optional(),
     values: z.record(z.string(), z.union([z.string().max(5000), z.boolean(), z.number()])).optional(),
     all: z.boolean().optional(),
   }),
-  controlView: z.strictObject({ signer: nonEmptyText('signer', 254).optional() }),
+  controlView: z.strictObject({ signer: nonEmptyTextSchema('signer', 254).optional() }),
   controlDecline: z.strictObject({
-    signer: nonEmptyText('signer', 254).optional(),
-    reason: text(2000).optional(),
+    signer: nonEmptyTextSchema('signer', 254).optional(),
+    reason: textSchema(2000).optional(),
   }),
-  advance: z.strictObject({ ms: wholeNumber(1, MAX_ADVANCE_DAYS * DAY_MS) }),
+  advance: z.strictObject({ ms: wholeNumberSchema(1, MAX_ADVANCE_DAYS * DAY_MS) }),
   /** Authentication 6; `orgId` creates or selects a second organization. */
   createKey: z.strictObject({
-    name: nonEmptyText('Name', 200),
-    description: text(1000).optional(),
+    name: nonEmptyTextSchema('Name', 200),
+    description: textSchema(1000).optional(),
     scopes: z
       .array(z.enum(SCOPES, { error: oneOf(SCOPES) }), { error: 'At least one scope is required' })
       .min(1, { error: 'At least one scope is required' }),
-    expiresAt: expiry.optional(),
+    expiresAt: expirySchema.optional(),
     orgId: z
       .string()
       .regex(/^org_[A-Za-z0-9]{1,40}$/, { error: 'Must be org_ followed by up to 40 letters and digits' })

@@ -12,7 +12,7 @@ import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
 import type { CheckedSeed } from '../seed/schema.ts';
 import { loadSeed } from '../seed/seeder.ts';
-import { hashOf } from '../store/keys.ts';
+import { hashKey } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 
 interface ControlPlaneOptions extends ServiceParts {
@@ -96,7 +96,7 @@ export class ControlPlane {
   /** Resets the sandbox to its initial state, including the seed and faults. */
   async reset(): Promise<void> {
     const { engine, apiKey, rates, faults, seed, counted } = this.#options;
-    await engine.reset(hashOf(apiKey), () => {
+    await engine.reset(hashKey(apiKey), () => {
       counted?.restart();
       if (seed !== undefined) loadSeed(seed, this.#options);
     });

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { keyView, pageOf, pageView } from '../api/representation.ts';
+import { itemsOnPage, keyView, listResponse } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { readJson } from '../base/request-body.ts';
 import { bodySchemas, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
@@ -80,7 +80,7 @@ function recordRoutes(app: Hono<ServiceEnv>, { engine, control, closing, store }
   app.get('/audit', (c) => {
     const { page, pageSize } = parseListQuery(c.req.query());
     const newestFirst = [...store.state.audit.values()].toReversed();
-    return reply(c, pageView(pageOf(newestFirst, page, pageSize), page, pageSize));
+    return reply(c, listResponse(itemsOnPage(newestFirst, page, pageSize), page, pageSize));
   });
 }
 

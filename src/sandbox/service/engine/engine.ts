@@ -7,9 +7,9 @@ import type { CreateBody } from '../base/validation.ts';
 import type { StoreChange } from '../store/records.ts';
 import { advanceClock } from './advance.ts';
 import { draftEnvelope } from './draft.ts';
-import { type Entries, fillFields } from './fields.ts';
+import { fillFields, type SignerEntries } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
-import { copyDelivery, outcomeOf } from './outcome.ts';
+import { copyDelivery, recordsOfStep } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
 
@@ -103,7 +103,7 @@ export class Engine {
   }
 
   /** Signs as a signer, after viewing if that has not happened. Fields without an entered value get a plausible one. */
-  sign(id: string, who: string | null, entries: Entries): Promise<EnvelopeRecord> {
+  sign(id: string, who: string | null, entries: SignerEntries): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
@@ -220,7 +220,7 @@ export class Engine {
   #commit(step: lifecycle.LifecycleStep): EnvelopeRecord {
     const { store, sender, randomId } = this.#options;
     const facts = { randomId, rules: this.#rules };
-    const { changes, deliveries } = outcomeOf(step, facts);
+    const { changes, deliveries } = recordsOfStep(step, facts);
     store.commit(changes);
     for (const delivery of deliveries) sender.enqueue(delivery);
     return step.envelope;

@@ -1,10 +1,10 @@
 import type { EventName } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
 import { signerView } from '../api/representation.ts';
-import type { Rules } from '../base/choices.ts';
+import type { ServiceRules } from '../base/choices.ts';
 
 /** An event that has not been sent yet. `data` is the payload's `data`. */
-export interface EventDraft {
+export interface EventToSend {
   event: EventName;
   at: string;
   data: Record<string, unknown>;
@@ -16,7 +16,7 @@ export function envelopeEvent(
   envelope: EnvelopeRecord,
   at: string,
   more: Record<string, unknown> = {},
-): EventDraft {
+): EventToSend {
   return { event, at, data: { envelopeId: envelope.id, status: envelope.status, ...more } };
 }
 
@@ -27,11 +27,11 @@ export function signerEvent(
   { id, email, name }: SignerRecord,
   at: string,
   facts: Record<string, string | null>,
-): EventDraft {
+): EventToSend {
   return envelopeEvent(event, envelope, at, { signer: { id, email, name, ...facts } });
 }
 
-export function completedEvent(envelope: EnvelopeRecord, at: string, rules: Rules): EventDraft {
+export function completedEvent(envelope: EnvelopeRecord, at: string, rules: ServiceRules): EventToSend {
   return envelopeEvent('envelope.completed', envelope, at, {
     completedAt: envelope.completedAt,
     signers: envelope.signers.map((signer) => signerView(signer, rules)),
@@ -42,7 +42,7 @@ export function completedEvent(envelope: EnvelopeRecord, at: string, rules: Rule
 }
 
 /** Returns the payload, whose bytes are signed and sent. */
-export function payloadText(draft: EventDraft, eventId: string, rules: Rules): string {
+export function payloadText(draft: EventToSend, eventId: string, rules: ServiceRules): string {
   if (rules.payload === 'type')
     return JSON.stringify({ id: eventId, type: draft.event, createdAt: draft.at, data: draft.data });
   return JSON.stringify({ event: draft.event, timestamp: draft.at, data: draft.data });

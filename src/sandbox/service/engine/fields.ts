@@ -8,13 +8,13 @@ import { isoTime } from '../base/sandbox-clock.ts';
 type EnteredValues = Record<string, string | boolean | number>;
 
 /** A signer's input by field ID: values, and drawings instead of typed signatures and initials. */
-export interface Entries {
+export interface SignerEntries {
   values: EnteredValues;
   drawings?: Record<string, Drawing>;
 }
 
 /** Returns the fields of the signer's role, which the signer fills. */
-export function fieldsOf(template: TemplateRecord, signer: SignerRecord): FieldRecord[] {
+export function fieldsOfSigner(template: TemplateRecord, signer: SignerRecord): FieldRecord[] {
   return template.fields.filter((field) => field.role === signer.role);
 }
 
@@ -39,10 +39,10 @@ export function isDate(value: string): boolean {
 export function fillFields(
   template: TemplateRecord,
   signer: SignerRecord,
-  { values, drawings = {} }: Entries,
+  { values, drawings = {} }: SignerEntries,
   now: number,
 ): Record<string, string> {
-  const fields = fieldsOf(template, signer);
+  const fields = fieldsOfSigner(template, signer);
   const given = new Map(Object.entries(values).map(([fieldId, value]) => [fieldId, String(value)]));
   const details: [string, string[]][] = [];
   for (const fieldId of given.keys()) {

@@ -1,9 +1,9 @@
 import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../../model.ts';
-import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
+import { DEFAULT_RULES, type ServiceRules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { storageKey } from './document-store.ts';
-import { completedEvent, type EventDraft, envelopeEvent, signerEvent } from './events.ts';
+import { completedEvent, type EventToSend, envelopeEvent, signerEvent } from './events.ts';
 import {
   FINALIZING_MS,
   hasTurn,
@@ -21,7 +21,7 @@ import {
  */
 export interface LifecycleStep {
   envelope: EnvelopeRecord;
-  events: EventDraft[];
+  events: EventToSend[];
   mails: MailDraft[];
 }
 
@@ -99,7 +99,7 @@ export function sign(
   envelope: EnvelopeRecord,
   { signerId, ...input }: SignatureInput,
   now: number,
-  rules: Rules = DEFAULT_RULES,
+  rules: ServiceRules = DEFAULT_RULES,
 ): LifecycleStep {
   const signer = requireOpen(envelope, signerId);
   const at = isoTime(now);
@@ -120,7 +120,7 @@ export function sign(
 }
 
 /** Completes an envelope that everyone has signed, at the time set for it. */
-export function finalize(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): LifecycleStep {
+export function finalize(envelope: EnvelopeRecord, rules: ServiceRules = DEFAULT_RULES): LifecycleStep {
   return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALIZING_MS), rules);
 }
 
@@ -175,7 +175,12 @@ export function combineSteps(
   };
 }
 
-function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, rules: Rules): LifecycleStep {
+function complete(
+  envelope: EnvelopeRecord,
+  events: EventToSend[],
+  at: string,
+  rules: ServiceRules,
+): LifecycleStep {
   const completed: EnvelopeRecord = {
     ...envelope,
     status: 'COMPLETED',

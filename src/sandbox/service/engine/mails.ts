@@ -1,4 +1,4 @@
-import { inUtc, longDay } from '../../documents/drawing/times.ts';
+import { formatDay, formatTime } from '../../documents/drawing/times.ts';
 import type { SandboxMail } from '../../embed-model.ts';
 import type { EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
 import type { RandomId } from '../store/keys.ts';
@@ -48,7 +48,7 @@ function mailText(kind: MailRecord['kind'], envelope: EnvelopeRecord, signer: Si
     hello,
     ...(message === '' ? [] : [message]),
     `Open and sign "${templateName}" here:\n${link}`,
-    `Sign by ${longDay(expiresAt)}. The link expires at ${inUtc(expiresAt)}.`,
+    `Sign by ${formatDay(expiresAt)}. The link expires at ${formatTime(expiresAt)}.`,
   ];
   return { subject: subjectOf(kind, envelope), text: lines.join('\n\n'), link };
 }

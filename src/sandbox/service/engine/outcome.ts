@@ -1,21 +1,21 @@
 import type { DeliveryRecord } from '../../model.ts';
-import type { Rules } from '../base/choices.ts';
+import type { ServiceRules } from '../base/choices.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
-import { type EventDraft, payloadText } from './events.ts';
+import { type EventToSend, payloadText } from './events.ts';
 import type { LifecycleStep } from './lifecycle.ts';
 import { composeMail } from './mails.ts';
 
 interface OutcomeFacts {
   randomId: RandomId;
-  rules: Rules;
+  rules: ServiceRules;
 }
 
 /**
  * Returns the records that result from a step. The changes are for one line of the journal: the envelope, its emails, and its deliveries.
  * Events become deliveries only if the envelope has a webhookUrl (Events).
  */
-export function outcomeOf(
+export function recordsOfStep(
   { envelope, events, mails }: LifecycleStep,
   facts: OutcomeFacts,
 ): { changes: StoreChange[]; deliveries: DeliveryRecord[] } {
@@ -40,7 +40,7 @@ export function copyDelivery(earlier: DeliveryRecord, createdAt: string, randomI
 function newDelivery(
   envelopeId: string,
   url: string,
-  draft: EventDraft,
+  draft: EventToSend,
   { randomId, rules }: OutcomeFacts,
 ): DeliveryRecord {
   return {

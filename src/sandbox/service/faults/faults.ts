@@ -12,7 +12,7 @@ const chance = {
   times: z.int().min(1).max(1_000_000).optional(),
   skip: z.int().min(0).max(1_000_000).optional(),
 };
-type Chance = z.infer<z.ZodObject<typeof chance>>;
+type FaultChance = z.infer<z.ZodObject<typeof chance>>;
 const wait = { ms: z.int().min(1).max(HOUR_MS) };
 const onRequests = {
   ...chance,
@@ -177,7 +177,7 @@ export class Faults {
   }
 
   /** Returns true if a fault occurs now. Only a match counts. */
-  #occurs(name: string, fault: Chance | undefined, isMatch: boolean): boolean {
+  #occurs(name: string, fault: FaultChance | undefined, isMatch: boolean): boolean {
     if (fault === undefined || !isMatch) return false;
     let chance = this.#chances.get(name);
     if (!chance) {
@@ -209,7 +209,7 @@ class FaultChances {
     this.#next = seededRandom(seed, name);
   }
 
-  strikes({ rate = 1, times = Number.POSITIVE_INFINITY, skip = 0 }: Chance): boolean {
+  strikes({ rate = 1, times = Number.POSITIVE_INFINITY, skip = 0 }: FaultChance): boolean {
     this.#seen += 1;
     if (this.#seen <= skip || this.hits >= times || this.#next() >= rate) return false;
     this.hits += 1;

@@ -9,7 +9,7 @@ import { storageKey } from '../engine/document-store.ts';
 import { draftEnvelope } from '../engine/draft.ts';
 import { fillFields } from '../engine/fields.ts';
 import * as lifecycle from '../engine/lifecycle.ts';
-import { outcomeOf } from '../engine/outcome.ts';
+import { recordsOfStep } from '../engine/outcome.ts';
 import { isActive } from '../engine/predicates.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
@@ -78,7 +78,7 @@ class SeedPath {
   go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.LifecycleStep): void {
     try {
       const step = move(this.envelope, this.#time());
-      const outcome = outcomeOf({ ...step, events: [] }, { ...this.#facts, rules: DEFAULT_RULES });
+      const outcome = recordsOfStep({ ...step, events: [] }, { ...this.#facts, rules: DEFAULT_RULES });
       this.mails.push(...outcome.changes.filter(({ kind }) => kind === 'mail'));
       this.envelope = step.envelope;
     } catch (error) {

@@ -5,21 +5,29 @@ import { ENVELOPE_STATUSES } from '../../../kernel/statuses.ts';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
 import { MAX_PAGES, SIGNER_STATUSES } from '../../model.ts';
-import { email, expiry, metadata, nonEmptyText, oneOf, parseBody, text } from '../base/validation.ts';
+import {
+  emailSchema,
+  expirySchema,
+  metadataSchema,
+  nonEmptyTextSchema,
+  oneOf,
+  parseBody,
+  textSchema,
+} from '../base/validation.ts';
 
 /** The format of IDs, which become parts of paths and storage keys. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-const id = nonEmptyText('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
+const id = nonEmptyTextSchema('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
   error: 'Must be at most 64 letters, digits, _, and -',
 });
-const name = (most: number) => nonEmptyText('name', most);
+const name = (most: number) => nonEmptyTextSchema('name', most);
 const listOf = <T extends z.ZodType>(item: T) => z.array(item, { error: 'Must be a list' });
 const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, {
     error: ({ code }) => (code === 'invalid_type' ? 'Must have names and values' : undefined),
   });
-const time = text(40).refine(
+const time = textSchema(40).refine(
   (value) => {
     const age = parseDuration(value);
     const at = age === undefined ? writtenTime(value) : Date.now() - age;
@@ -34,7 +42,7 @@ export const seedSchema = object({
     object({
       id,
       name: name(200),
-      roles: listOf(nonEmptyText('role', 200))
+      roles: listOf(nonEmptyTextSchema('role', 200))
         .min(1, { error: 'At least one role' })
         .max(20, { error: 'At most 20 roles', abort: true })
         .superRefine((roles, context) => {
@@ -44,16 +52,16 @@ export const seedSchema = object({
         })
         .optional(),
       active: z.boolean({ error: 'Must be true or false' }).optional(),
-      description: text(2_000).optional(),
+      description: textSchema(2_000).optional(),
       pageCount: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES).optional(),
       fields: listOf(
         object({
-          fieldId: nonEmptyText('fieldId', 200),
-          type: nonEmptyText('type', 100),
-          label: text(500),
+          fieldId: nonEmptyTextSchema('fieldId', 200),
+          type: nonEmptyTextSchema('type', 100),
+          label: textSchema(500),
           required: z.boolean({ error: 'Must be true or false' }),
           page: z.int({ error: 'Must be a whole number' }).min(1).max(MAX_PAGES),
-          role: nonEmptyText('role', 200).optional(),
+          role: nonEmptyTextSchema('role', 200).optional(),
         }),
       )
         .max(2_000, { error: 'At most 2,000 fields' })
@@ -66,7 +74,7 @@ export const seedSchema = object({
       scopes: listOf(z.enum(SCOPES, { error: oneOf(SCOPES) }))
         .min(1, { error: 'At least one scope' })
         .optional(),
-      expiresAt: expiry.optional(),
+      expiresAt: expirySchema.optional(),
     }),
   ).optional(),
   envelopes: listOf(
@@ -75,14 +83,14 @@ export const seedSchema = object({
       template: id.optional(),
       organisation: id.optional(),
       status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
-      subject: text(1000).optional(),
-      metadata: metadata.optional(),
+      subject: textSchema(1000).optional(),
+      metadata: metadataSchema.optional(),
       createdAt: time.optional(),
       signers: listOf(
         object({
-          email: email.optional(),
+          email: emailSchema.optional(),
           name: name(255),
-          role: text(200).optional(),
+          role: textSchema(200).optional(),
           status: z.enum(SIGNER_STATUSES, { error: oneOf(SIGNER_STATUSES) }).optional(),
         }),
       )

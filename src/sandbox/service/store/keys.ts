@@ -26,7 +26,7 @@ export function makeKey(
     id: `key_${randomId(10, 'key')}`,
     ...facts,
     prefix: key.slice(0, 8),
-    hash: hashOf(key),
+    hash: hashKey(key),
     createdAt: isoTime(now),
     lastUsedAt: null,
     revokedAt: null,
@@ -39,7 +39,7 @@ export function authenticate(header: string | undefined, state: StoreState, now:
   const token = /^bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined)
     throw new ApiError('UNAUTHORIZED', 'Missing API key: send Authorization: Bearer <key>');
-  const key = state.keyByHash(hashOf(token));
+  const key = state.keyByHash(hashKey(token));
   if (!key) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
   if (key.revokedAt !== null) throw new ApiError('UNAUTHORIZED', 'The API key has been revoked');
   if (key.expiresAt !== null && Date.parse(key.expiresAt) <= now)
@@ -64,7 +64,7 @@ export async function openDefaultKey(
   const path = join(dataDir, 'api-key');
   const kept = (await ifExists(readFile(path, 'utf8'))) ?? '';
   const usable = wanted ?? kept.trim();
-  const known = store.state.keyByHash(hashOf(usable));
+  const known = store.state.keyByHash(hashKey(usable));
   if (known && known.revokedAt === null) return usable;
   const orgId = store.state.orgId === '' ? `org_${randomId(10, 'org')}` : store.state.orgId;
   const facts: KeyFacts = {
@@ -85,6 +85,6 @@ export async function openDefaultKey(
 }
 
 /** Returns the SHA-256 of a key in hex. The sandbox stores only this hash. */
-export function hashOf(key: string): string {
+export function hashKey(key: string): string {
   return hash('sha256', key);
 }
