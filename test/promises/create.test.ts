@@ -191,7 +191,10 @@ describe('a check before anything is created', () => {
     await writeFile(home.path('leases.csv'), rows);
     const args = ['bulk', 'create', 'leases.csv', '--template', 'tmpl_lease'];
     const refused = await home.run([...args, '--yes']);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('no signer has the role Landlord')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('no signer has the role Landlord'),
+    ]);
     const allowed = await home.run([...args, '--allow-missing-roles', '--dry-run']);
     expect(allowed.code).toBe(0);
   });
