@@ -150,7 +150,7 @@ export function attentionText(
     ...(isLate ? ([['Remind late signers', remind]] satisfies NextStep[]) : []),
   ];
   return [
-    attentionTable('Needs you', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
+    attentionTable('Needs attention', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
     attentionTable('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
     steps.length > 0 ? `\n${renderNextSteps(steps, terminal, '')}` : '',
   ].join('');

@@ -36,7 +36,7 @@ import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
 export default class BulkStatus extends EsignCommand {
   static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
   static override description =
-    "Shows the state of the run, the number of rows in each state, and what needs you. With --all, --only, or in a pipe, prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
+    "Shows the state of the run, the number of rows in each state, and what needs attention. With --all, --only, or in a pipe, prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
   static override examples = [
     '<%= config.bin %> bulk status',
     '<%= config.bin %> bulk status --all',
