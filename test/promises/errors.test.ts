@@ -189,8 +189,8 @@ describe('the outcome and the next commands of an error', () => {
     const id = String((await home.object`envelopes create --template tmpl_nda --signer a@b.c --send`).id);
     const words = ['envelopes', 'send', id];
     const report = reportedError(await home.run([...words, '--json']));
-    expect(report.next).toEqual([`esign envelopes get ${id}`]);
-    expect((await home.run(words)).stderr).toContain(`\`esign envelopes get ${id}\``);
+    expect(report.next).toEqual([`esign envelopes get ${id} --history`]);
+    expect((await home.run(words)).stderr).toContain(`\`esign envelopes get ${id} --history\``);
     for (const line of ['envelopes send', 'envelopes lst', 'templates list --profile nosuch']) {
       const { next } = reportedError(await home.run([...line.split(' '), '--json']));
       if (!isList(next)) throw new Error(`${line} has no next commands`);
