@@ -9,7 +9,7 @@ const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
   log: { entry: 'benchLog', quick: { entries: 1_000, rounds: 3 } },
-  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200 } },
+  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 10_000_000 } },
   seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 1_000, seconds: 5 } },

@@ -23,20 +23,27 @@ import {
 /*
  * Downloads many files from a bucket, compared with common alternatives on the same machine and bucket: a real Ceph gateway
  * if installed, otherwise the sandbox's bucket.
- * To run: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000]
+ * To run: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000] [--large 1000000000]
  */
 const BUCKET = 'bench';
 const AT_ONCE = 32;
 const IN_SECONDS = { unit: 's', digits: 2 };
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchDocuments({ files = 1_000, bytes = 200_000, rounds = 5, many = 10_000 } = {}) {
+export async function benchDocuments({
+  files = 1_000,
+  bytes = 200_000,
+  rounds = 5,
+  many = 10_000,
+  large = 1_000_000_000,
+} = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const server = await startServer(folder);
   try {
     const env = await environment(folder, server);
     return [
       ...(await small(folder, server, env, { files, bytes, rounds })),
+      ...(large > 0 ? [await largeFile(folder, server, env, { bytes: large, rounds })] : []),
       ...(many > 0 ? [await memory(folder, server, env, many)] : []),
     ];
   } finally {
@@ -191,6 +198,29 @@ function race(tools, folder, rounds) {
   return inTurn(rounds, Object.fromEntries(takes));
 }
 
+/** One large file, compared with curl, which also signs its request, and `sync`: esign syncs each file. */
+async function largeFile(folder, server, env, { bytes, rounds }) {
+  const keys = await fill(server, 'large/', 1, bytes);
+  const { accessKeyId, secretAccessKey } = server.keys;
+  const signed = `--header x-amz-content-sha256:UNSIGNED-PAYLOAD --aws-sigv4 aws:amz:us-east-1:s3 --user ${accessKeyId}:${secretAccessKey}`;
+  const curl = `curl --silent --fail ${signed} --output "$0" ${server.endpoint}/${server.bucket}/${keys[0]} && sync "$0"`;
+  const tools = {
+    esign: esign(env, keys),
+    curl: { file: 'sh', words: (dir) => ['-c', curl, `${dir}.pdf`], env: process.env },
+  };
+  const { esign: own, curl: other } = await race(tools, folder, rounds);
+  const ms = (seen) => seen.map((one) => one.ms);
+  return ratioRow(
+    `download: speed relative to curl and sync, one file of ${bytes / 1e9} GB`,
+    ms(other),
+    ms(own),
+    {
+      asked: '>= 0.75',
+      note: `${(median(ms(own)) / 1_000).toFixed(2)} and ${(median(ms(other)) / 1_000).toFixed(2)} s`,
+    },
+  );
+}
+
 /** Peak memory with few and with many files, which must not grow with their number, and the cost of each. */
 async function memory(folder, server, env, many) {
   const keys = await fill(server, 'many/', many, 20_000);
@@ -215,6 +245,6 @@ async function memory(folder, server, env, many) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const names = ['files', 'bytes', 'rounds', 'many'];
+  const names = ['files', 'bytes', 'rounds', 'many', 'large'];
   printRows(await benchDocuments(Object.fromEntries(names.map((name) => [name, option(name)]))));
 }
