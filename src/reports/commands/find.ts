@@ -8,7 +8,7 @@ import { withLimit } from '../../cli/input/limit-flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { renderEnvelope } from '../../envelopes/commands/envelope-text.ts';
-import { lastReminderReader, successorOf } from '../../envelopes/commands/get-view.ts';
+import { lastReminderReader, successorOf } from '../../envelopes/commands/get-facts.ts';
 import { envelopeList, noMatchesText } from '../../envelopes/commands/list-table.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { isVoid } from '../../kernel/statuses.ts';

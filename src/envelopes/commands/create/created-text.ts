@@ -1,5 +1,5 @@
-import type { Envelope, Template } from '../../../api/resource-types.ts';
-import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
+import type { Template } from '../../../api/resource-types.ts';
+import { renderNextSteps } from '../../../cli/next-steps.ts';
 import type { Session } from '../../../cli/session/session.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -10,8 +10,9 @@ import type { CreateResult } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
-import { accountInWords, isSandbox } from '../../../settings/account-in-words.ts';
+import { accountInWords } from '../../../settings/account-in-words.ts';
 import { signerText } from '../../signer-mailbox.ts';
+import { nextStepsOfNew } from '../envelope-next-steps.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id, status }, by, warning }: CreateResult): string[] {
@@ -62,21 +63,6 @@ export function renderCreated(
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${next}`;
-}
-
-/** Returns what to do with a new envelope. In the sandbox, nobody else signs. */
-export function nextStepsOfNew(
-  { id, status }: Envelope,
-  { account: { settings }, command }: NextStepsTerminal,
-): NextStep[] {
-  if (status === 'DRAFT') return [['Send it:', command('envelopes', 'send', id)]];
-  const baseUrl = settings?.baseUrl;
-  if (settings === undefined || baseUrl === undefined || !isSandbox(settings))
-    return [['Watch it:', command('envelopes', 'watch', id)]];
-  return [
-    ['Sign it:', command('sandbox', 'sign', id)],
-    ['Or open:', `${new URL(baseUrl.value).origin}/mailbox`],
-  ];
 }
 
 export interface EnvelopePreview {
