@@ -17,7 +17,7 @@ import { readRun } from '../../runs/runs.ts';
 import { resolveRunId } from '../../selection/selected-run.ts';
 import { NO_RESULT, type ResultCells } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
-import { bodyFields } from '../rows/row.ts';
+import { bodyFields } from '../rows/check-row.ts';
 import { lineRanges } from '../rows/findings.ts';
 import type { SignerLine } from '../status/signer-lines.ts';
 import { rowStateOf } from '../status/signer-states.ts';

@@ -6,12 +6,12 @@ import type { SourceFormat } from '../../runs/entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
+import { checkRow, type RowDefaults } from './check-row.ts';
 import type { SheetColumn } from './columns.ts';
 import { LineFindings } from './findings.ts';
 import { NAME_PARTS } from './headers.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
-import { checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { countTemplateUse, type TemplateUse } from './template-use.ts';
 
