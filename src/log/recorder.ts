@@ -8,7 +8,7 @@ import { isAmbiguous } from '../kernel/request-failures.ts';
 import { claimFirstIntent } from './claim.ts';
 import { createKey, remindKey } from './keys.ts';
 import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
-import type { Intent, IntentEnd } from './records.ts';
+import type { Intent, IntentEnd } from './stored-records.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 export interface RecorderOptions {

@@ -16,7 +16,7 @@ import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
 import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
 import { command } from '../../src/kernel/text/shell-words.ts';
-import type { LogEntry } from '../../src/log/log-entry.ts';
+import type { LogEntry } from '../../src/log/shown-entry.ts';
 import { type ListView, writeList } from '../../src/output/print-list.ts';
 import { widthOf } from '../../src/output/text.ts';
 import { logList } from '../../src/reports/commands/log.ts';
