@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderCheck, renderVerdict } from '../../src/accounts/commands/doctor.ts';
-import {
-  profileList,
-  publicProfile,
-  publicSettings,
-  renderProfile,
-  renderSettings,
-} from '../../src/accounts/commands/profile-text.ts';
+import { publicProfile, publicSettings } from '../../src/accounts/commands/profile-json.ts';
+import { profileList } from '../../src/accounts/commands/profile-table.ts';
+import { renderProfile, renderSettings } from '../../src/accounts/commands/profile-text.ts';
 import type { Envelope, Template } from '../../src/api/resource-types.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
