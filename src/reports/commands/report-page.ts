@@ -20,7 +20,7 @@ ${attentionTable(report.attention)}
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;
-  return selfContainedPage({ title: `Report: ${name}`, look: 'printed report', body });
+  return selfContainedPage({ title: `Report: ${name}`, look: 'printed report', body }, 'report.css');
 }
 
 function rangeText({ since, until }: StatisticsReport): string {
