@@ -19,8 +19,11 @@ import { logList } from '../../src/reports/commands/log.ts';
 import type { RunSummary } from '../../src/runs/run-list.ts';
 import { renderSandbox } from '../../src/sandbox/commands/start.ts';
 import { combineGuards } from '../../src/settings/guards/guards.ts';
-import { renderTemplate, templateList } from '../../src/templates/commands/template-text.ts';
-import { eventJson, eventList, renderEvent } from '../../src/webhooks/commands/event-text.ts';
+import { templateList } from '../../src/templates/commands/template-table.ts';
+import { renderTemplate } from '../../src/templates/commands/template-text.ts';
+import { eventJson } from '../../src/webhooks/commands/event-json.ts';
+import { eventList } from '../../src/webhooks/commands/event-table.ts';
+import { renderEvent } from '../../src/webhooks/commands/event-text.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 
 const now = Date.UTC(2026, 10, 21, 9);

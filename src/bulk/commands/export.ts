@@ -21,7 +21,7 @@ import { bodyFields } from '../rows/check-row.ts';
 import { lineRanges } from '../rows/findings.ts';
 import type { SignerLine } from '../status/signer-lines.ts';
 import { rowStateOf } from '../status/signer-states.ts';
-import { resultList } from './row-text.ts';
+import { resultList } from './result-table.ts';
 import { checkRowsFile, openRowsSource, type RowsFileFlags, rowWriter } from './rows-file.ts';
 import { statusOfRun } from './status.ts';
 
