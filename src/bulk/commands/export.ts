@@ -7,7 +7,7 @@ import { type EsignError, PartialError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { digest } from '../../log/keys.ts';
+import { digest } from '../../log/write-keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import { rowKeysOf } from '../../runs/remembered-rows.ts';

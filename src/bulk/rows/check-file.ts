@@ -1,5 +1,5 @@
-import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
-import { digest } from '../../log/keys.ts';
+import { findProblems, NO_ROLES } from '../../envelopes/envelope-problems.ts';
+import { digest } from '../../log/write-keys.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
 import type { SourceFormat } from '../../runs/entries.ts';

@@ -15,7 +15,7 @@ import { exactTime, relativeTime } from '../../output/time.ts';
 import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
 import { nextSteps } from './envelope-next-steps.ts';
-import { endTimeOf, namesOf } from './list-table.ts';
+import { endTimeOf, namesOf } from './envelope-table.ts';
 
 /** What this machine or a search knows about an envelope. */
 export interface KnownFacts {

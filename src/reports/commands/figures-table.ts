@@ -5,7 +5,7 @@ import { safeLine } from '../../output/text.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures } from '../summarize.ts';
 import type { DurationSpread } from '../tally.ts';
-import { durationText, percentText } from './report-figures.ts';
+import { durationText, percentText } from './figure-text.ts';
 
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };

@@ -5,9 +5,9 @@ import { safeLine, truncate } from '../../output/text.ts';
 import { type GroupBy, monthOf } from '../groups.ts';
 import type { StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { DurationSpread } from '../tally.ts';
+import { percentText } from './figure-text.ts';
 import { columnsBy } from './figures-table.ts';
 import { type AttentionWithCommands, attentionItems, renderAttention } from './report-attention.ts';
-import { percentText } from './report-figures.ts';
 
 /** A report, with the data of its chart. */
 export interface ReportContent {

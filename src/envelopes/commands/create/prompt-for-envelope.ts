@@ -7,7 +7,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { findProblems } from '../../completeness.ts';
+import { findProblems } from '../../envelope-problems.ts';
 import {
   lastSigners,
   numberTurns,
