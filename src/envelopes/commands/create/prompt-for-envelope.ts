@@ -14,7 +14,7 @@ import {
   readRecentEnvelopes,
   rolesUsedWithTemplate,
 } from '../../signer-suggestions.ts';
-import { accountText, renderPreview } from './created-text.ts';
+import { accountText, renderPreview } from './envelope-preview.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 
