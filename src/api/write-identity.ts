@@ -2,7 +2,7 @@
 export interface WriteIdentity {
   /** The ID of its entry in the log, if the caller has to recognize it. */
   id?: string;
-  /** What identifies it (`createKey`, `remindKey` in log/keys.ts). */
+  /** What identifies it (`createKey`, `remindKey` in log/write-keys.ts). */
   key: string;
   /** Other keys whose writes count as the same one. */
   otherKeys?: readonly string[];

@@ -7,7 +7,7 @@ import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
-import { describeValue } from '../kernel/options.ts';
+import { describeValue } from '../kernel/option-names.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';

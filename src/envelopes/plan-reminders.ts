@@ -7,9 +7,9 @@ import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kerne
 import { halfwayError } from '../kernel/halfway-error.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';
 import { addressOf } from '../kernel/text/person.ts';
-import { remindKey } from '../log/keys.ts';
+import { remindKey } from '../log/write-keys.ts';
 import type { ActionResult } from '../once/write-outcome.ts';
-import type { Concern } from './completeness.ts';
+import type { Concern } from './envelope-problems.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,

@@ -17,7 +17,7 @@ import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
 import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
-import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './completeness.ts';
+import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './envelope-problems.ts';
 import { whoseTurn } from './named-signer.ts';
 
 /** An action on existing envelopes. Commands, dry runs, questions, and MCP tools all show and execute its plans. */

@@ -1,6 +1,6 @@
 import type { Signer } from '../api/resource-types.ts';
-import { remindKey } from '../log/keys.ts';
 import { type LoggedWrite, remindedAt } from '../log/logged-write.ts';
+import { remindKey } from '../log/write-keys.ts';
 
 /** The gap between two reminders to the same signer that commands suggest and MCP tools use. */
 export const REMINDER_GAP = '24h';

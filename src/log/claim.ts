@@ -1,6 +1,6 @@
 import { JournalError } from '../kernel/errors.ts';
 import type { LoggedWrite } from './logged-write.ts';
-import type { Intent } from './records.ts';
+import type { Intent } from './stored-records.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 /** The intent of a write that may happen only once. */

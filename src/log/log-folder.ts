@@ -7,9 +7,9 @@ import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { blocksOf } from '../lines/lines.ts';
-import { KEY_DIGITS } from './keys.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
-import { type LogRecord, readRecord } from './records.ts';
+import { type LogRecord, readRecord } from './stored-records.ts';
+import { KEY_DIGITS } from './write-keys.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 /** One file per month. Files are never rewritten or deleted. */

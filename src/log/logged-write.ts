@@ -1,5 +1,5 @@
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
-import type { Intent, IntentEnd, LogRecord } from './records.ts';
+import type { Intent, IntentEnd, LogRecord } from './stored-records.ts';
 
 /** A write, as far as its records show it. */
 export interface LoggedWrite {

@@ -6,9 +6,9 @@ import type { Clock } from '../kernel/clock.ts';
 import { EsignError, SupersededError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { claimFirstIntent } from './claim.ts';
-import { createKey, remindKey } from './keys.ts';
 import { type LoggedWrite, mayHaveCreated, mayHaveReminded } from './logged-write.ts';
-import type { Intent, IntentEnd } from './records.ts';
+import type { Intent, IntentEnd } from './stored-records.ts';
+import { createKey, remindKey } from './write-keys.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 export interface RecorderOptions {

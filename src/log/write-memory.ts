@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
-import type { LogRecord } from './records.ts';
+import type { LogRecord } from './stored-records.ts';
 
 /** Remembers writes: on disk (`LogFolder`), or in this process (`ProcessMemory`). */
 export interface WriteMemory {

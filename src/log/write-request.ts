@@ -4,7 +4,7 @@ import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedWriteFacts } from './recorder.ts';
-import type { LoggedAction } from './records.ts';
+import type { LoggedAction } from './stored-records.ts';
 
 /** The effect of a request, as shown by the request itself. */
 export interface WriteEffect {

@@ -6,7 +6,7 @@ import { findByRequestId, repeatUntilListed } from '../catalog/find-by-request-i
 import { requestIdOf } from '../catalog/markers.ts';
 import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
-import { bodyHashOf, createKey } from '../log/keys.ts';
+import { bodyHashOf, createKey } from '../log/write-keys.ts';
 import type { CreateOptions, CreateResult } from './created.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { contentIdOf } from './request-identity.ts';

@@ -7,7 +7,7 @@ import { EarlierUnknownError } from '../kernel/errors.ts';
 import { hasEnded } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type LoggedWrite, latestTimeBefore } from '../log/logged-write.ts';
-import type { Intent, IntentEnd } from '../log/records.ts';
+import type { Intent, IntentEnd } from '../log/stored-records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
 interface ResolveOptions {

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../catalog/envelope-list.ts';
-import { createKey } from '../log/keys.ts';
 import { type LoggedWrite, mayHaveCreated } from '../log/logged-write.ts';
+import { createKey } from '../log/write-keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 
 /** What the log on this machine shows of earlier creates. It is only a memory: each envelope is confirmed by reading it. */

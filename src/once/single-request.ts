@@ -8,7 +8,7 @@ import { errorWithState } from '../kernel/halfway-error.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { createKey } from '../log/keys.ts';
+import { createKey } from '../log/write-keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
 import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';

@@ -39,9 +39,15 @@ ${scripts.map((name) => html`<script type="module" src="${folder}${name}"></scri
   );
 }
 
-/** Returns a page in one file, for screens and printers. It loads nothing and runs no scripts, regardless of its body. */
-export async function selfContainedPage(content: PageParts): Promise<string> {
-  const names = ['style.css', 'print.css'];
+/**
+ * Returns a page in one file, for screens and printers, with its own style. It loads nothing and runs no scripts, regardless of its
+ * body.
+ */
+export async function selfContainedPage(
+  content: PageParts,
+  own: 'report.css' | 'evidence.css',
+): Promise<string> {
+  const names = ['style.css', 'self-contained.css', own];
   const files = await Promise.all(names.map((name) => readAsset(name, names)));
   const style = files.map((file) => new TextDecoder().decode(file?.body)).join('');
   return page(

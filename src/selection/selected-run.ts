@@ -73,7 +73,7 @@ export async function whileHolding(
   work: (end: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const { session, terminal } = context;
-  const { holdRun } = await import('../runs/end-run.ts');
+  const { holdRun } = await import('../runs/hold-run.ts');
   if (name === LAST) await refuseStartingRun();
   const id = await resolveRunId(name, context);
   const held = await holdRun(runsDir(), id);

@@ -3,8 +3,8 @@ import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
 import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
-import { checkStorage } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
+import { checkStorage } from './profile-changes.ts';
 import { profileNamed } from './store.ts';
 
 export type SettingSource = 'flag' | 'environment' | 'profile' | 'default';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { RowDefaults } from '../../src/bulk/rows/check-row.ts';
 import { unusedColumns } from '../../src/bulk/rows/columns.ts';
-import type { RowDefaults } from '../../src/bulk/rows/row.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { check, problems } from './check-text.ts';
 

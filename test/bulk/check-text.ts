@@ -1,5 +1,5 @@
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
-import type { RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { RowDefaults } from '../../src/bulk/rows/check-row.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import type { ReadOptions } from '../../src/tables/table-file.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RowDefaults } from '../../src/bulk/rows/row.ts';
+import type { RowDefaults } from '../../src/bulk/rows/check-row.ts';
 import { check, problems } from './check-text.ts';
 
 async function warnings(text: string, flags: RowDefaults = {}): Promise<string[]> {

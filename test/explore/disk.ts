@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type LoggedWrite, WriteList } from '../../src/log/logged-write.ts';
-import type { LogRecord } from '../../src/log/records.ts';
+import type { LogRecord } from '../../src/log/stored-records.ts';
 import type { DiskWork, Result } from './operation.ts';
 
 /** What a machine keeps: its log of writes and its journal. */

@@ -1,5 +1,5 @@
 import type { LoggedWrite } from '../../src/log/logged-write.ts';
-import type { LogRecord } from '../../src/log/records.ts';
+import type { LogRecord } from '../../src/log/stored-records.ts';
 import type { Answer, ServiceRequest } from './service.ts';
 
 /** What a process waits for. Each is a point at which the explorer chooses. */

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { claimFirstIntent, type KeyedIntent } from '../../src/log/claim.ts';
-import { createKey } from '../../src/log/keys.ts';
 import { LogFolder } from '../../src/log/log-folder.ts';
 import { mayHaveCreated } from '../../src/log/logged-write.ts';
 import { readLog } from '../../src/log/read-log.ts';
-import type { LogRecord } from '../../src/log/records.ts';
+import type { LogRecord } from '../../src/log/stored-records.ts';
+import { createKey } from '../../src/log/write-keys.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
 
 const URL = 'https://api.example.com/api/v1';

@@ -1,30 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { renderCheck, renderVerdict } from '../../src/accounts/commands/doctor.ts';
-import {
-  profileList,
-  publicProfile,
-  publicSettings,
-  renderProfile,
-  renderSettings,
-} from '../../src/accounts/commands/profile-text.ts';
+import { publicProfile, publicSettings } from '../../src/accounts/commands/profile-json.ts';
+import { profileList } from '../../src/accounts/commands/profile-table.ts';
+import { renderProfile, renderSettings } from '../../src/accounts/commands/profile-text.ts';
 import type { Envelope, Template } from '../../src/api/resource-types.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
 import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
 import { renderVerified } from '../../src/documents/commands/download-lines.ts';
+import { envelopeList } from '../../src/envelopes/commands/envelope-table.ts';
 import { renderEnvelope } from '../../src/envelopes/commands/envelope-text.ts';
 import { renderHistory } from '../../src/envelopes/commands/get-history.ts';
-import { envelopeList } from '../../src/envelopes/commands/list-table.ts';
 import { WatchTable } from '../../src/envelopes/commands/watch/watch-table.ts';
 import { command } from '../../src/kernel/text/shell-words.ts';
-import type { LogEntry } from '../../src/log/log-entry.ts';
+import type { LogEntry } from '../../src/log/shown-entry.ts';
 import { type ListView, writeList } from '../../src/output/print-list.ts';
 import { widthOf } from '../../src/output/text.ts';
 import { logList } from '../../src/reports/commands/log.ts';
 import type { RunSummary } from '../../src/runs/run-list.ts';
 import { renderSandbox } from '../../src/sandbox/commands/start.ts';
 import { combineGuards } from '../../src/settings/guards/guards.ts';
-import { renderTemplate, templateList } from '../../src/templates/commands/template-text.ts';
-import { eventJson, eventList, renderEvent } from '../../src/webhooks/commands/event-text.ts';
+import { templateList } from '../../src/templates/commands/template-table.ts';
+import { renderTemplate } from '../../src/templates/commands/template-text.ts';
+import { eventJson } from '../../src/webhooks/commands/event-json.ts';
+import { eventList } from '../../src/webhooks/commands/event-table.ts';
+import { renderEvent } from '../../src/webhooks/commands/event-text.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 
 const now = Date.UTC(2026, 10, 21, 9);

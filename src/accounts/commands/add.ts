@@ -1,8 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { addProfile, applyChanges } from '../../settings/edit.ts';
 import type { Profile, Profiles } from '../../settings/profile.ts';
+import { addProfile, applyChanges } from '../../settings/profile-changes.ts';
 import { readProfiles } from '../../settings/store.ts';
 import { askForAccount } from './ask-for-account.ts';
 import { profileFlags } from './profile-flags.ts';

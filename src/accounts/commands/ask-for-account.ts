@@ -2,8 +2,8 @@ import { normalizeBaseUrl } from '../../api/base-url.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { checkNewName } from '../../settings/edit.ts';
 import type { Profiles } from '../../settings/profile.ts';
+import { checkNewName } from '../../settings/profile-changes.ts';
 
 interface NewAccount {
   name: string;

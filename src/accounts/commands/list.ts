@@ -3,7 +3,8 @@ import { quietFlag } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/print-list.ts';
 import { readProfiles } from '../../settings/store.ts';
-import { profileList, publicProfile } from './profile-text.ts';
+import { publicProfile } from './profile-json.ts';
+import { profileList } from './profile-table.ts';
 
 export default class ProfilesList extends EsignCommand {
   static override summary = 'List profiles, with masked keys.';

@@ -4,7 +4,7 @@ import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { usableKey } from '../../kernel/text/api-key.ts';
-import type { GuardChanges, ProfileChanges } from '../../settings/edit.ts';
+import type { GuardChanges, ProfileChanges } from '../../settings/profile-changes.ts';
 
 const guardFlags = inGroup('GUARD', {
   'read-only': booleanFlag('refuse all commands that change data', { allowNo: true }),

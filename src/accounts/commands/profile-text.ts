@@ -1,88 +1,16 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { maskKey } from '../../kernel/redaction.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
-import type { ListView } from '../../output/print-list.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { combineGuards, type Guards, guardsInWords, policyInWords } from '../../settings/guards/guards.ts';
-import { publicKeyCommand } from '../../settings/key-command.ts';
-import type { Profile } from '../../settings/profile.ts';
-import { pinnedFingerprintOf, type Settings } from '../../settings/resolve.ts';
-
-export interface NamedProfile {
-  name: string;
-  current: boolean;
-  profile: Profile;
-}
+import { combineGuards, guardsInWords, policyInWords } from '../../settings/guards/guards.ts';
+import { type NamedProfile, publicProfile, type publicSettings } from './profile-json.ts';
 
 /** A profile that was just stored. */
 export interface SavedProfile extends NamedProfile {
   /** The name of the profile that commands use by default. */
   currentName: string | undefined;
-}
-
-/** Returns a profile that is safe to display: the key is cut to its first 8 characters, and other secrets are left out. */
-export function publicProfile({ name, current, profile }: NamedProfile) {
-  return {
-    name,
-    current,
-    baseUrl: profile.baseUrl,
-    apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
-    apiKeyCommand: profile.apiKeyCommand === undefined ? null : publicKeyCommand(profile.apiKeyCommand),
-    apiKeyIn: placeOf(profile),
-    index: profile.index !== false,
-    pin: profile.pin ?? null,
-    sealedPart: profile.sealedPart === true,
-    guards: profile.guards ?? null,
-    storage: publicStorage(profile.storage),
-  };
-}
-
-function placeOf(profile: Profile): 'file' | 'command' | null {
-  if (profile.apiKey !== undefined) return 'file';
-  return profile.apiKeyCommand === undefined ? null : 'command';
-}
-export type PublicProfile = ReturnType<typeof publicProfile>;
-
-function publicStorage(storage: Profile['storage']) {
-  if (storage === undefined || Object.keys(storage).length === 0) return null;
-  return {
-    bucket: storage.bucket ?? null,
-    region: storage.region ?? null,
-    endpoint: storage.endpoint ?? null,
-    pathStyle: storage.pathStyle ?? storage.endpoint !== undefined,
-    awsProfile: storage.awsProfile ?? null,
-    accessKeyId: storage.accessKeyId ?? null,
-  };
-}
-
-export const profileList: ListView<PublicProfile> = {
-  id: (one) => one.name,
-  empty: 'No profiles yet. Add one with `esign profiles add`, or try the sandbox: `esign sandbox start`.',
-  columns: [
-    { key: 'name', fixed: true },
-    { key: 'current', value: (one) => (one.current ? '*' : ''), fixed: true },
-    { key: 'baseUrl', header: 'BASE URL' },
-    { key: 'apiKey', header: 'KEY', value: (one) => one.apiKey ?? one.apiKeyIn ?? '', fixed: true },
-    { key: 'bucket', value: (one) => one.storage?.bucket ?? '' },
-    {
-      key: 'guards',
-      value: (one) => guardLabels(one.guards).join(', '),
-      show: (one) => shortened(guardLabels(one.guards)),
-    },
-  ],
-};
-
-function guardLabels(guards: Profile['guards'] | null): string[] {
-  const all = guardsInWords(combineGuards(guards ?? undefined, { state: 'none' }));
-  return all.map(([label]) => label.toLowerCase());
-}
-
-/** Returns the first text and the number of others: `read-only +2`. */
-function shortened([first = '', ...others]: readonly string[]): string {
-  return others.length > 0 ? `${first} +${others.length}` : first;
 }
 
 /** Writes a profile as the result of a command, as JSON or the given text. */
@@ -150,38 +78,6 @@ export function renderFirstSteps({ name, current, profile }: SavedProfile, termi
 }
 
 const SEALED_PART = 'saved next to extended documents';
-const PLACES = { key: 'file', command: 'command' } as const;
-
-function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
-  return kind === 'key' ? maskKey(value) : publicKeyCommand(value);
-}
-
-const fromProfile = <T>(value: T) => ({ value, source: 'profile' }) as const;
-
-/** Returns the settings that a command would use, each with its source. */
-export function publicSettings(settings: Settings, guards: Guards, file: string) {
-  const { profileName, profile, baseUrl, apiKey, timeoutMs, storageSource } = settings;
-  const pin = pinnedFingerprintOf(settings);
-  const storage = publicStorage(settings.storage);
-  const key = apiKey && {
-    value: shownKey(apiKey),
-    source: apiKey.source,
-    in: apiKey.source === 'environment' ? 'environment' : PLACES[apiKey.kind],
-  };
-  return {
-    file,
-    profile: profileName ?? null,
-    baseUrl: baseUrl ?? null,
-    apiKey: key ?? null,
-    timeoutMs,
-    storage: storage && { ...storage, source: storageSource },
-    pin: pin === undefined ? null : fromProfile(pin),
-    sealedPart: profile?.sealedPart ? fromProfile(true) : null,
-    index: profile?.index === false ? fromProfile(false) : null,
-    guards,
-  };
-}
-
 export function renderSettings(settings: ReturnType<typeof publicSettings>, terminal: Terminal): string {
   const sourced = (one: { value: unknown; source: string } | null) =>
     one === null ? 'none' : `${String(one.value)}  (${one.source})`;

@@ -4,7 +4,7 @@ import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
 import { requireConfirmation } from '../../cli/input/confirm.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
-import { removeProfile } from '../../settings/edit.ts';
+import { removeProfile } from '../../settings/profile-changes.ts';
 import { profileNamed, readProfiles } from '../../settings/store.ts';
 import { updateProfiles } from '../../settings/update-store.ts';
 import { writeProfile } from './profile-text.ts';

@@ -5,7 +5,8 @@ import { configDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { noProfileError } from '../../settings/resolve.ts';
 import { storePath } from '../../settings/store.ts';
-import { publicSettings, renderSettings } from './profile-text.ts';
+import { publicSettings } from './profile-json.ts';
+import { renderSettings } from './profile-text.ts';
 
 export default class ProfilesShow extends EsignCommand {
   static override summary = 'Show the settings in use, and where each value comes from.';

@@ -9,7 +9,7 @@ import type { Settings } from '../../settings/resolve.ts';
 import { verifyKey } from '../../settings/verify-key.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './doctor-context.ts';
-import { checkLists } from './list-checks.ts';
+import { checkLists } from './service-list-check.ts';
 
 const ADD = 'Add a profile: `esign profiles add`, or try `esign sandbox start`.';
 /** The share of the rate limit below which it is reported as almost reached. */

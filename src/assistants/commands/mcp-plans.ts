@@ -13,11 +13,11 @@ import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flag
 import { replacementNotes } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope } from '../../envelopes/commands/replace/run-replacements.ts';
 import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
-import type { Concern, SignerWithRole } from '../../envelopes/completeness.ts';
+import type { Concern, SignerWithRole } from '../../envelopes/envelope-problems.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
-import { createKey } from '../../log/keys.ts';
+import { createKey } from '../../log/write-keys.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../once/create-body.ts';
 import type { QuestionFacts } from './mcp-question.ts';
 

@@ -7,7 +7,7 @@ import { type EsignError, PartialError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { digest } from '../../log/keys.ts';
+import { digest } from '../../log/write-keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import { rowKeysOf } from '../../runs/remembered-rows.ts';
@@ -17,11 +17,11 @@ import { readRun } from '../../runs/runs.ts';
 import { resolveRunId } from '../../selection/selected-run.ts';
 import { NO_RESULT, type ResultCells } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
+import { bodyFields } from '../rows/check-row.ts';
 import { lineRanges } from '../rows/findings.ts';
-import { bodyFields } from '../rows/row.ts';
-import type { StatusLine } from '../status/run-status.ts';
+import type { SignerLine } from '../status/signer-lines.ts';
 import { rowStateOf } from '../status/signer-states.ts';
-import { resultList } from './row-text.ts';
+import { resultList } from './result-table.ts';
 import { checkRowsFile, openRowsSource, type RowsFileFlags, rowWriter } from './rows-file.ts';
 import { statusOfRun } from './status.ts';
 
@@ -155,9 +155,9 @@ function unmatchedError(lines: readonly number[], total: number, { id, into, to 
 }
 
 /** Returns the result cells of each row of a run. */
-async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<number, ResultCells>> {
+async function resultsByRow(lines: AsyncIterable<SignerLine>): Promise<Map<number, ResultCells>> {
   const results = new Map<number, ResultCells>();
-  let current: StatusLine[] = [];
+  let current: SignerLine[] = [];
   const finish = () => {
     const row = current[0]?.row;
     if (typeof row === 'number') results.set(row, cellsOf(current));
@@ -172,7 +172,7 @@ async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<numbe
 }
 
 /** Returns the result cells of a row: those of its envelope or, if it was replaced, of its replacement. */
-function cellsOf(lines: readonly StatusLine[]): ResultCells {
+function cellsOf(lines: readonly SignerLine[]): ResultCells {
   const current = lines.findLast(({ state }) => state !== 'replaced' && state !== 'draft') ?? lines[0];
   const own = lines.filter(({ envelopeId }) => envelopeId === current?.envelopeId);
   const isSigned = own.every(({ state }) => state === 'signed');
@@ -191,7 +191,7 @@ function cellsOf(lines: readonly StatusLine[]): ResultCells {
 }
 
 /** Returns why a row failed or was declined. */
-function reasonIn(lines: readonly StatusLine[]): string {
+function reasonIn(lines: readonly SignerLine[]): string {
   const error = lines.find((line) => line.error !== null)?.error ?? null;
   return error?.code === 'DECLINED' ? `Declined: ${error.message}` : errorInWords(error);
 }

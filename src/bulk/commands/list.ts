@@ -9,7 +9,7 @@ import { type ListView, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
 import type { RunHead } from '../../runs/entries.ts';
 import { type RunSummary, readRunSummaries, runHeads } from '../../runs/run-list.ts';
-import { stateColor } from './status-screen.ts';
+import { runStateColor } from './state-colors.ts';
 
 export default class BulkList extends EsignCommand {
   static override summary = 'List the bulk runs of the account on this machine, newest first.';
@@ -41,7 +41,7 @@ function othersInWords(others: readonly RunHead[]): string {
 }
 
 const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', fixed: true };
-const state: TableColumn<RunSummary> = { key: 'state', fixed: true, color: stateColor };
+const state: TableColumn<RunSummary> = { key: 'state', fixed: true, color: runStateColor };
 const file: TableColumn<RunSummary> = { key: 'file', least: 12 };
 const counts = (['done', 'failed', 'total'] as const).map(
   (key): TableColumn<RunSummary> => ({ key, show: (run) => grouped(run[key]), fixed: true }),

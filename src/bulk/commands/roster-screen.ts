@@ -3,7 +3,7 @@ import { indented, renderPairs, renderTable, type TableColumn } from '../../outp
 import type { Terminal, TextFormat } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { hasBeenAsked, ROSTER_STATES, type RosterEntry, type RosterState } from '../roster/roster.ts';
-import { COLORS } from './status-screen.ts';
+import { STATE_COLORS } from './state-colors.ts';
 
 /** A signer of a row, and whether they have signed. */
 export interface RosterLine extends RosterEntry {
@@ -16,7 +16,7 @@ export interface RosterLine extends RosterEntry {
 }
 
 export function rosterColor(state: RosterState): TextFormat {
-  return state === 'never' ? 'dim' : COLORS[state];
+  return state === 'never' ? 'dim' : STATE_COLORS[state];
 }
 
 /** The states of people who haven't signed, those that need the sender first. */

@@ -14,7 +14,7 @@ import type { TableCell } from '../../tables/table-cell.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { hasBeenAsked, Roster } from '../roster/roster.ts';
 import { emptyReport, type FileReport } from '../rows/check-file.ts';
-import { checkRow } from '../rows/row.ts';
+import { checkRow } from '../rows/check-row.ts';
 import { fileFlags } from './bulk-flags.ts';
 import { type RosterLine, rosterColor, rosterText } from './roster-screen.ts';
 import { checkRowsFile, openRowsSource, rowWriter } from './rows-file.ts';

@@ -1,8 +1,7 @@
 import type { ItemResult } from '../../cli/batch.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import type { ListView } from '../../output/print-list.ts';
 import { safeLine } from '../../output/text.ts';
-import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../runs/results.ts';
+import { errorInWords, type RowResult, resultCells } from '../../runs/results.ts';
 
 /** Returns how a row is reported: as a line in a pipe, and on a terminal only if it failed. */
 export function reportedRow(
@@ -29,10 +28,3 @@ function failureLine(file: string, { row, line, signers = [], error }: RowResult
   );
   return safeLine(`${where}${who.length > 0 ? `  ${who.join(', ')}` : ''}: ${errorInWords(error)}`);
 }
-
-/** The list view of a run's results, for CSV or --fields. */
-export const resultList: ListView<RowResult> = {
-  id: (result) => result.envelopeId ?? '',
-  empty: 'The run has no rows.',
-  columns: RESULT_COLUMNS.map((key, index) => ({ key, value: (result) => resultCells(result)[index] ?? '' })),
-};

@@ -29,9 +29,13 @@ import {
   selectedRun,
   shortArgumentsOfRun,
 } from '../../selection/selected-run.ts';
-import { collectEnvelopes, type RunJournal, type StatusLine, statusLines } from '../status/run-status.ts';
+import { collectEnvelopes, type RunJournal } from '../status/run-envelopes.ts';
+import { type SignerLine, signerLines } from '../status/signer-lines.ts';
 import { SIGNER_STATES, type SignerState } from '../status/signer-states.ts';
-import { attentionText, COLORS, runText, Totals } from './status-screen.ts';
+import { Totals } from '../status/totals.ts';
+import { STATE_COLORS } from './state-colors.ts';
+import { attentionText } from './status-attention.ts';
+import { runText, totalsText } from './status-screen.ts';
 
 export default class BulkStatus extends EsignCommand {
   static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
@@ -61,7 +65,7 @@ export default class BulkStatus extends EsignCommand {
     const id = await resolveRunId(args.run, context);
     const out = terminal.hidingSecrets();
     const { state, lines } = await statusOfRun(id, context);
-    const isSelected = ({ state: one }: StatusLine) => only === undefined || only.includes(one);
+    const isSelected = ({ state: one }: SignerLine) => only === undefined || only.includes(one);
     const totals = new Totals();
     async function* selected() {
       for await (const line of lines) {
@@ -75,7 +79,7 @@ export default class BulkStatus extends EsignCommand {
     const shown = await collectAll(selected());
     const run = state === undefined ? { id } : { summary: await summaryOf(runsDir(), state), state };
     const words = await shortArgumentsOfRun(id, context);
-    await out.out(`${runText(run, words, terminal, session.now())}${totals.text(terminal)}`);
+    await out.out(`${runText(run, words, terminal, session.now())}${totalsText(totals, terminal)}`);
     if (only === undefined && !flags.all)
       return out.out(attentionText(shown, words, terminal, session.now()));
     await out.out('\n');
@@ -86,7 +90,7 @@ export default class BulkStatus extends EsignCommand {
 /** A run, if it is on this machine, and a line for each of its signers. */
 interface RunStatusLines {
   state: RunState | undefined;
-  lines: AsyncIterable<StatusLine>;
+  lines: AsyncIterable<SignerLine>;
 }
 
 /** Returns a line for each signer of a run with their current state. */
@@ -102,11 +106,11 @@ export async function statusOfRun(id: string, context: Context): Promise<RunStat
   const { envelopes } = await readSelected({ run }, context);
   const client = await session.client();
   const collected = await collectEnvelopes(id, envelopes, { client, journal, signal: interrupt.signal });
-  return { state, lines: statusLines(collected, journal) };
+  return { state, lines: signerLines(collected, journal) };
 }
 
 /** Returns each envelope ID once, in the order of the lines. */
-export async function envelopeIds(lines: ListItems<Pick<StatusLine, 'envelopeId'>>): Promise<string[]> {
+export async function envelopeIds(lines: ListItems<Pick<SignerLine, 'envelopeId'>>): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { envelopeId } of lines) if (envelopeId !== null) ids.add(envelopeId);
   return [...ids];
@@ -127,18 +131,22 @@ function readStates(text: string): SignerState[] {
 }
 
 /** Returns the list view of a run's signers. */
-function statusList(now: () => number): ListView<StatusLine> {
-  const row: TableColumn<StatusLine> = { key: 'row', fixed: true };
-  const line: TableColumn<StatusLine> = { key: 'line', fixed: true };
-  const envelopeId: TableColumn<StatusLine> = { key: 'envelopeId', header: 'ENVELOPE', fixed: true };
-  const state: TableColumn<StatusLine> = { key: 'state', fixed: true, color: (one) => COLORS[one.state] };
-  const role: TableColumn<StatusLine> = { key: 'role' };
-  const signer: TableColumn<StatusLine> = {
+function statusList(now: () => number): ListView<SignerLine> {
+  const row: TableColumn<SignerLine> = { key: 'row', fixed: true };
+  const line: TableColumn<SignerLine> = { key: 'line', fixed: true };
+  const envelopeId: TableColumn<SignerLine> = { key: 'envelopeId', header: 'ENVELOPE', fixed: true };
+  const state: TableColumn<SignerLine> = {
+    key: 'state',
+    fixed: true,
+    color: (one) => STATE_COLORS[one.state],
+  };
+  const role: TableColumn<SignerLine> = { key: 'role' };
+  const signer: TableColumn<SignerLine> = {
     key: 'signer',
     value: ({ name, email }) => name || email || '',
     least: 8,
   };
-  const detail: TableColumn<StatusLine> = {
+  const detail: TableColumn<SignerLine> = {
     key: 'detail',
     header: 'DETAILS',
     value: (one) => detailOf(one, now()),
@@ -167,7 +175,7 @@ function statusList(now: () => number): ListView<StatusLine> {
 }
 
 /** Returns details that the state doesn't show. */
-function detailOf(line: StatusLine, now: number): string {
+function detailOf(line: SignerLine, now: number): string {
   if (line.state === 'declined') return line.error?.message ?? '';
   if (line.error !== null) return errorInWords(line.error);
   if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;

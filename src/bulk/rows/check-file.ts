@@ -1,17 +1,17 @@
-import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
-import { digest } from '../../log/keys.ts';
+import { findProblems, NO_ROLES } from '../../envelopes/envelope-problems.ts';
+import { digest } from '../../log/write-keys.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
 import type { SourceFormat } from '../../runs/entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
+import { checkRow, type RowDefaults } from './check-row.ts';
 import type { SheetColumn } from './columns.ts';
 import { LineFindings } from './findings.ts';
 import { NAME_PARTS } from './headers.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
-import { checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { countTemplateUse, type TemplateUse } from './template-use.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/resource-types.ts';
-import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
+import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/envelope-problems.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';
 import { sentRoles } from '../../templates/roles.ts';

@@ -1,4 +1,5 @@
-import { SIGNER_FIELDS } from './signer-fields.ts';
+/** The fields of a signer in the create body. */
+export const SIGNER_FIELDS: readonly string[] = ['email', 'name', 'role', 'order'];
 
 /** The parts of a name in separate columns, in the order in which they are put together. */
 export const NAME_PARTS: readonly string[] = ['firstName', 'lastName', 'secondLastName'];

@@ -1,9 +1,8 @@
 import { isRecord, valueAt } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { parseColumnName, type SheetColumn } from './columns.ts';
-import { comparableName } from './headers.ts';
+import { comparableName, SIGNER_FIELDS } from './headers.ts';
 import type { RawRow } from './raw-row.ts';
-import { SIGNER_FIELDS } from './signer-fields.ts';
 
 /** A doubled brace, a placeholder, or a brace that is never closed. */
 const BRACES = /\{\{|\}\}|\{([^{}]*)\}|\{/g;

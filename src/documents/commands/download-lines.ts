@@ -4,7 +4,7 @@ import { withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import type { VerifiedFile } from '../archive/verify.ts';
-import type { FileResult } from '../download/file.ts';
+import type { FileResult } from '../download/download-file.ts';
 import type { SealWithTrust } from '../seal/judge.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */

@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import { parseNameTemplate } from '../archive/name-template.ts';
+import { parseNameTemplate } from '../archive/file-name-template.ts';
 import { targetOfKey } from '../download/targets.ts';
 import { downloadAll, downloadFlags } from './run-download.ts';
 

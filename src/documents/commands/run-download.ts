@@ -13,7 +13,7 @@ import { checkFolderOf } from '../../kernel/files/new-file.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../output/progress.ts';
 import { DownloadFolder } from '../archive/download-folder.ts';
-import type { NameTemplate } from '../archive/name-template.ts';
+import type { NameTemplate } from '../archive/file-name-template.ts';
 import { type FetchOptions, fetchFiles, fetchToStream } from '../download/fetch.ts';
 import type { FileTarget, LocateOptions } from '../download/locate.ts';
 import type { CheckedFile } from '../download/seals.ts';

@@ -1,6 +1,6 @@
 import type { Session } from '../../cli/session/session.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { readFingerprint } from '../../settings/edit.ts';
+import { readFingerprint } from '../../settings/profile-changes.ts';
 import { pinnedFingerprintOf } from '../../settings/resolve.ts';
 import { updateProfiles } from '../../settings/update-store.ts';
 import type { SealSource } from '../download/seals.ts';

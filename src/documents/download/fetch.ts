@@ -9,7 +9,7 @@ import { LOOKUP_INTERVAL_MS } from '../download-limits.ts';
 import type { SealWithSigner } from '../seal/check-seal.ts';
 import { BucketEtags } from './bucket-etags.ts';
 import type { FileHash } from './digest.ts';
-import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
+import { type DownloadOptions, downloadFile, type FileResult } from './download-file.ts';
 import { type FileTarget, type LocateOptions, locate } from './locate.ts';
 import type { CheckedFile, FetchedFile, SealSource } from './seals.ts';
 import { TakenNames } from './taken-names.ts';

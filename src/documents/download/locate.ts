@@ -6,13 +6,13 @@ import { StorageError } from '../../kernel/errors.ts';
 import { isTerminal } from '../../kernel/statuses.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
-import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import {
   type NameTemplate,
   type NameValues,
   renderName,
   valuesOfEnvelope,
-} from '../archive/name-template.ts';
+} from '../archive/file-name-template.ts';
+import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../download-limits.ts';
 
 /** A file to download: an object of the bucket, or a document of an envelope. */

@@ -9,7 +9,7 @@ import {
   type SealWithTrust,
 } from '../seal/judge.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
-import type { FileResult } from './file.ts';
+import type { FileResult } from './download-file.ts';
 
 /** Where the documents of a run come from, and which certificate seals them. */
 export interface SealSource {

@@ -3,7 +3,7 @@ import { canAsk } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { EsignError } from '../../kernel/errors.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
-import { type Concern, findProblems, sortProblems } from '../completeness.ts';
+import { type Concern, findProblems, sortProblems } from '../envelope-problems.ts';
 import { readTemplate, rolesShownBy } from './template-roles.ts';
 
 /** What was found before a write. */

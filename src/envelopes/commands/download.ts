@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/resource-types.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import type { Context } from '../../cli/session/context.ts';
-import { parseNameTemplate } from '../../documents/archive/name-template.ts';
+import { parseNameTemplate } from '../../documents/archive/file-name-template.ts';
 import { downloadAll, downloadFlags } from '../../documents/commands/run-download.ts';
 import type { FileTarget } from '../../documents/download/locate.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
-import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
+import { renderNextSteps } from '../../cli/next-steps.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/statuses.ts';
@@ -12,10 +12,10 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import { isSandbox } from '../../settings/account-in-words.ts';
 import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../reminder-times.ts';
-import { endTimeOf, namesOf } from './list-table.ts';
+import { nextSteps } from './envelope-next-steps.ts';
+import { endTimeOf, namesOf } from './envelope-table.ts';
 
 /** What this machine or a search knows about an envelope. */
 export interface KnownFacts {
@@ -108,24 +108,6 @@ function renderNext(envelope: Envelope, terminal: NextStepsTerminal): string {
   const steps = nextSteps(envelope, terminal);
   if (!terminal.outIsTty || steps.length === 0) return '';
   return `${terminal.style('bold', 'Next')}\n${renderNextSteps(steps, terminal)}`;
-}
-
-/** Returns the commands that make sense for the status of an envelope. In the sandbox, you sign yourself. */
-function nextSteps(envelope: Envelope, { account: { settings }, command }: NextStepsTerminal): NextStep[] {
-  const { id } = envelope;
-  const status = envelope.status ?? '';
-  const step = (label: string, verb: string): NextStep => [label, command('envelopes', verb, id)];
-  if (status === 'DRAFT') return [step('Send', 'send'), step('Cancel', 'cancel')];
-  if (isInFlight(status))
-    return [
-      ...(settings && isSandbox(settings) ? [['Sign', command('sandbox', 'sign', id)] as const] : []),
-      step('Remind', 'remind'),
-      step('Correct', 'replace'),
-      step('Watch', 'watch'),
-      step('Cancel', 'cancel'),
-    ];
-  if (status === 'COMPLETED') return [step('Download', 'download')];
-  return ['DECLINED', 'EXPIRED'].includes(status) ? [step('Send again', 'replace')] : [];
 }
 
 /** Returns the envelope that this one replaces, and the one that replaces it. */

@@ -8,7 +8,7 @@ import { listsSigners } from '../../kernel/statuses.ts';
 import { writeList } from '../../output/print-list.ts';
 import { readSelected } from '../../selection/select-envelopes.ts';
 import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
-import { envelopeList } from './list-table.ts';
+import { envelopeList } from './envelope-table.ts';
 
 export const envelopesListFlags = {
   ...exportListFlags,

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/resource-types.ts';
-import type { LogEntry } from '../../log/log-entry.ts';
+import type { LogEntry } from '../../log/shown-entry.ts';
 import type { EvidenceReminder, EvidenceWebhook } from './sources.ts';
 
 /** An event of the envelope and its source. */

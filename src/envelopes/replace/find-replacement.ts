@@ -4,7 +4,7 @@ import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid } from '../../kernel/statuses.ts';
-import { createKey } from '../../log/keys.ts';
+import { createKey } from '../../log/write-keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
 import { byPrecedence } from '../../once/precedence.ts';
 

@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { matchedSigners, type Selection } from '../../catalog/selection.ts';
+import { namesOf, signersInOrder } from '../../envelopes/commands/envelope-table.ts';
 import { statusText } from '../../envelopes/commands/envelope-text.ts';
-import { namesOf, signersInOrder } from '../../envelopes/commands/list-table.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { hasOpened, hasSigned, isInFlight } from '../../kernel/statuses.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';

@@ -1,6 +1,6 @@
 import { runsDir } from '../../kernel/files/paths.ts';
-import { type LogEntry, logEntryOf } from '../../log/log-entry.ts';
 import { readLog } from '../../log/read-log.ts';
+import { type LogEntry, logEntryOf } from '../../log/shown-entry.ts';
 import { sessionsOf } from '../../runs/run-list.ts';
 
 /**

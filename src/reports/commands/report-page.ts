@@ -5,8 +5,8 @@ import { type Content, type Html, html } from '../../pages/html.ts';
 import { selfContainedPage } from '../../pages/layout.ts';
 import type { GroupBy } from '../groups.ts';
 import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
+import { durationText, percentText } from './figure-text.ts';
 import { type AttentionWithCommands, attentionItems } from './report-attention.ts';
-import { durationText, percentText } from './report-figures.ts';
 import { figurePairs, type ReportContent } from './report-text.ts';
 
 /** Renders the report as a self-contained page without scripts, with light and dark styles, for screens and printers. */
@@ -20,7 +20,7 @@ ${attentionTable(report.attention)}
 <section><h2>Weekly trend</h2>${trendChart(weeks)}</section>
 ${groupTable(report, by)}
 ${reasonTable(report)}`;
-  return selfContainedPage({ title: `Report: ${name}`, look: 'printed report', body });
+  return selfContainedPage({ title: `Report: ${name}`, look: 'printed report', body }, 'report.css');
 }
 
 function rangeText({ since, until }: StatisticsReport): string {

@@ -1,13 +1,13 @@
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
-import type { ListView } from '../../output/print-list.ts';
-import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
+import { indented, renderPairs, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 import { type GroupBy, monthOf } from '../groups.ts';
-import type { GroupFigures, StatisticsReport, WeekFigures } from '../summarize.ts';
+import type { StatisticsReport, WeekFigures } from '../summarize.ts';
 import type { DurationSpread } from '../tally.ts';
+import { percentText } from './figure-text.ts';
+import { columnsBy } from './figures-table.ts';
 import { type AttentionWithCommands, attentionItems, renderAttention } from './report-attention.ts';
-import { durationText, percentText } from './report-figures.ts';
 
 /** A report, with the data of its chart. */
 export interface ReportContent {
@@ -23,60 +23,6 @@ export interface ReportContent {
 /** How many lines fit on a screen of 24 lines, above the next prompt, and how many of them are decline reasons. */
 const MAX_LINES = 22;
 const MAX_REASONS = 3;
-
-export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
-  return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
-}
-
-function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
-  const count = (key: CountKey, header: string): TableColumn<GroupFigures> => ({
-    key,
-    header,
-    show: (group) => grouped(group[key]),
-    fixed: true,
-  });
-  const time = (
-    header: string,
-    of: 'toComplete' | 'turn',
-    key: keyof DurationSpread,
-  ): TableColumn<GroupFigures> => ({
-    key: `${of}.${key}`,
-    header,
-    show: (group) => durationText(group[of][key]),
-    fixed: true,
-    exactOnly: of === 'turn',
-  });
-  return [
-    { key: 'key', exactOnly: true },
-    { key: 'name', header: headerOf(by), show: ({ name }) => name ?? '(none)' },
-    count('sent', 'SENT'),
-    {
-      key: 'completionRate',
-      header: 'RATE',
-      show: ({ completionRate }) => percentText(completionRate),
-      fixed: true,
-    },
-    time('MEDIAN', 'toComplete', 'medianMs'),
-    time('85%', 'toComplete', 'p85Ms'),
-    time('95%', 'toComplete', 'p95Ms'),
-    count('completed', 'DONE'),
-    count('declined', 'DECLINED'),
-    count('expired', 'EXPIRED'),
-    count('cancelled', 'CANCELED'),
-    count('open', 'OPEN'),
-    time('TURN', 'turn', 'medianMs'),
-    time('TURN 85%', 'turn', 'p85Ms'),
-    time('TURN 95%', 'turn', 'p95Ms'),
-    { ...count('sentThisMonth', 'THIS MONTH'), exactOnly: true },
-  ];
-}
-
-type CountKey = 'sent' | 'completed' | 'declined' | 'expired' | 'cancelled' | 'open' | 'sentThisMonth';
-
-function headerOf(by: GroupBy | undefined): string {
-  if (by === undefined) return 'GROUP';
-  return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
-}
 
 /** Renders the report for a terminal: what needs attention, then the figures, or with groups a table of them. */
 export function renderReport({ report, by, now }: ReportContent, terminal: Terminal): string {

@@ -10,10 +10,11 @@ import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
 import type { GroupBy } from '../groups.ts';
+import { figuresList } from './figures-table.ts';
 import { type Month, readReport } from './read-report.ts';
 import { attentionItems, writeAttention } from './report-attention.ts';
 import { reportPage } from './report-page.ts';
-import { figuresList, renderReport } from './report-text.ts';
+import { renderReport } from './report-text.ts';
 
 const KINDS = ['template', 'role', 'month', 'week', 'run'] as const;
 const META = 'meta.';

@@ -4,7 +4,7 @@ import { listFlags, textFlag } from '../../cli/flags.ts';
 import { withLimit } from '../../cli/input/limit-flags.ts';
 import { writeList } from '../../output/print-list.ts';
 import { searchTemplates } from '../search-templates.ts';
-import { templateList } from './template-text.ts';
+import { templateList } from './template-table.ts';
 
 export const templatesListFlags = {
   ...listFlags,

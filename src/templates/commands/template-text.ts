@@ -2,34 +2,9 @@ import type { Template, TemplateField } from '../../api/resource-types.ts';
 import { renderNextSteps } from '../../cli/next-steps.ts';
 import type { NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
-import type { ListView } from '../../output/print-list.ts';
 import { indented, renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { relativeTime } from '../../output/time.ts';
-import { sentRoles } from '../roles.ts';
-
-/** The columns of a list. Roles are those that the service sends; `templates get` also infers them. */
-export function templateList(now: () => number, search?: string): ListView<Template> {
-  return {
-    id: (one) => one.id,
-    empty:
-      search === undefined
-        ? "No templates yet. Create one in the service's web dashboard."
-        : `No templates match "${search}". To list all, run \`esign templates list\`.`,
-    columns: [
-      { key: 'id', fixed: true },
-      { key: 'name' },
-      { key: 'roles', value: (one) => sentRoles(one).join(', ') },
-      { key: 'pageCount', header: 'PAGES' },
-      {
-        key: 'updatedAt',
-        header: 'UPDATED',
-        show: (one) => relativeTime(one.updatedAt, now()),
-      },
-    ],
-  };
-}
 
 /** Renders a template: its roles and size, then with `all` its fields by page, and the command that uses it. */
 export function renderTemplate(

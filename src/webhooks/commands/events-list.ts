@@ -6,7 +6,8 @@ import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { writeList } from '../../output/print-list.ts';
 import { readEvents } from '../journal/event-journal.ts';
-import { eventJson, eventList } from './event-text.ts';
+import { eventJson } from './event-json.ts';
+import { eventList } from './event-table.ts';
 
 export default class EventsList extends EsignCommand {
   static override summary = 'List the webhooks that `listen` received on this machine, newest first.';

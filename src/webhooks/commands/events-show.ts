@@ -1,7 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
-import { eventJson, renderEvent } from './event-text.ts';
+import { eventJson } from './event-json.ts';
+import { renderEvent } from './event-text.ts';
 import { findEvents } from './send-to-receiver.ts';
 
 export default class EventsShow extends EsignCommand {

@@ -16,7 +16,7 @@ import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
 import { sentDeliveryLine } from './delivery-text.ts';
-import { shortDeliveryId } from './event-text.ts';
+import { shortDeliveryId } from './event-table.ts';
 
 /** A host with a port but no scheme, such as `localhost:3000/path`. */
 const WITHOUT_SCHEME = /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?]|$)|^localhost(?:[/?]|$)/i;

@@ -71,7 +71,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   return app;
 }
 
-const FILES = [...KIT_FILES, 'inspector.css', 'inspector.js', 'delivery.js', 'elements.js'];
+const FILES = [...KIT_FILES, 'inspector.css', 'inspector.js', 'delivery.js', 'elements.js', 'times.js'];
 
 /** Sends a delivery to all targets, as `events replay` does. */
 async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, board, onReplay }: Parts) {

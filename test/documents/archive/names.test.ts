@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeFileName } from '../../../src/documents/archive/file-names.ts';
-import { isInsideFolder } from '../../../src/documents/archive/manifest.ts';
 import {
   parseNameTemplate,
   renderName,
   valuesOfEnvelope,
-} from '../../../src/documents/archive/name-template.ts';
+} from '../../../src/documents/archive/file-name-template.ts';
+import { safeFileName } from '../../../src/documents/archive/file-names.ts';
+import { isInsideFolder } from '../../../src/documents/archive/manifest.ts';
 
 const envelope = {
   id: 'env_1',

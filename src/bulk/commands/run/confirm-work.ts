@@ -11,7 +11,7 @@ import {
   findingsInHistory,
   type LabeledNotice,
   noticesOf,
-} from '../../../envelopes/commands/second-look.ts';
+} from '../../../envelopes/commands/history-findings.ts';
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';

@@ -7,7 +7,7 @@ import { isVoid } from '../../../kernel/statuses.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { cancelDraft } from '../../../once/carry-out.ts';
 import type { WantedRequests } from '../../../once/wanted-requests.ts';
-import { holdRun } from '../../../runs/end-run.ts';
+import { holdRun } from '../../../runs/hold-run.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import { filesOf } from '../../../runs/runs.ts';
 

@@ -26,8 +26,8 @@ import {
 } from '../../known-rows.ts';
 import { type PlannedWork, WorkCounter } from '../../planned-work.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
+import type { RowDefaults } from '../../rows/check-row.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';
-import type { RowDefaults } from '../../rows/row.ts';
 import { mayHaveOpenRequests } from '../../run.ts';
 import { wantedRow } from '../../wanted-row.ts';
 import { openRowsSource } from '../rows-file.ts';

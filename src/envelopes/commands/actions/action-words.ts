@@ -5,7 +5,7 @@ import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import type { EnvelopeAction, ExecutablePlan } from '../../plan-writes.ts';
-import { namesOf } from '../list-table.ts';
+import { namesOf } from '../envelope-table.ts';
 
 /** Returns `Send 3 envelopes to 5 people`; for a single one, whom and which: `Remind Bo about “Lease”`. */
 export function whatIsDone({ name }: EnvelopeAction, planned: readonly ExecutablePlan[]): string {

@@ -6,7 +6,7 @@ import { writeJson } from '../../../output/json.ts';
 import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { EnvelopeToCreate } from './create-input.ts';
-import { accountText, renderDryRun } from './created-text.ts';
+import { accountText, renderDryRun } from './envelope-preview.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 
 /**

@@ -48,7 +48,7 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     await (await session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
   const [{ promptForEnvelope }, { equivalentCommand }] = await Promise.all([
     import('./prompt-for-envelope.ts'),
-    import('./created-text.ts'),
+    import('./equivalent-command.ts'),
   ]);
   const options = preservedFlags(flags);
   const composed = await promptForEnvelope({ templateId, envelope, dryRun: flags['dry-run'] }, context);

@@ -1,17 +1,12 @@
-import type { Envelope, Template } from '../../../api/resource-types.ts';
-import { type NextStep, renderNextSteps } from '../../../cli/next-steps.ts';
-import type { Session } from '../../../cli/session/session.ts';
-import type { CommandTerminal, NextStepsTerminal } from '../../../cli/terminal.ts';
+import { renderNextSteps } from '../../../cli/next-steps.ts';
+import type { NextStepsTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
-import { command, shellWord } from '../../../kernel/text/shell-words.ts';
-import type { EnvelopeInput } from '../../../once/create-body.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import type { CreateResult } from '../../../once/created.ts';
 import { statusColor } from '../../../output/status.ts';
-import type { Terminal } from '../../../output/terminal.ts';
-import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
-import { accountInWords, isSandbox } from '../../../settings/account-in-words.ts';
-import { signerText } from '../../signer-mailbox.ts';
+import { safeLine } from '../../../output/text.ts';
+import { nextStepsOfNew } from '../envelope-next-steps.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id, status }, by, warning }: CreateResult): string[] {
@@ -62,154 +57,4 @@ export function renderCreated(
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${next}`;
-}
-
-/** Returns what to do with a new envelope. In the sandbox, nobody else signs. */
-export function nextStepsOfNew(
-  { id, status }: Envelope,
-  { account: { settings }, command }: NextStepsTerminal,
-): NextStep[] {
-  if (status === 'DRAFT') return [['Send it:', command('envelopes', 'send', id)]];
-  const baseUrl = settings?.baseUrl;
-  if (settings === undefined || baseUrl === undefined || !isSandbox(settings))
-    return [['Watch it:', command('envelopes', 'watch', id)]];
-  return [
-    ['Sign it:', command('sandbox', 'sign', id)],
-    ['Or open:', `${new URL(baseUrl.value).origin}/mailbox`],
-  ];
-}
-
-export interface EnvelopePreview {
-  envelope: EnvelopeInput;
-  template: Template | undefined;
-  /** The profile and the host, or the sandbox. */
-  account: string;
-  warnings: readonly string[];
-}
-
-const LABEL = 8;
-const MESSAGE_LINES = 5;
-
-/** Returns the account in words: profile and host, or the sandbox. */
-export async function accountText(session: Pick<Session, 'settings'>): Promise<string> {
-  return accountInWords(await session.settings());
-}
-
-/** Renders the envelope to create. Secrets in typed texts are removed. */
-export function renderPreview(
-  { envelope, ...more }: EnvelopePreview,
-  { columns, style, redact }: { columns: number; style: Terminal['style']; redact: (text: string) => string },
-): string {
-  // Each text is redacted before it is broken into lines.
-  const signers = envelope.signers.map((one) => ({
-    ...one,
-    name: redact(one.name),
-    email: redact(one.email),
-  }));
-  const preview = { ...more, envelope: { ...envelope, signers } };
-  const rows = rowsOf(preview, columns - LABEL - 5, redact);
-  const lines = rows.flatMap(([name, texts]) =>
-    texts.map((text, index) =>
-      `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
-    ),
-  );
-  const warnings = preview.warnings
-    .map((text) => `  ${style('yellow', `! ${safeLine(redact(text))}`)}\n`)
-    .join('');
-  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n`;
-}
-
-/** On a terminal, a dry run shows the envelope instead of the request. */
-export function renderDryRun(
-  preview: Omit<EnvelopePreview, 'warnings'>,
-  { columns, style, redactor }: CommandTerminal,
-): string {
-  const redact = (text: string) => redactor.redact(text);
-  return `${renderPreview({ ...preview, warnings: [] }, { columns, style, redact })}Nothing was created.\n`;
-}
-
-function rowsOf(
-  { envelope, template, account }: EnvelopePreview,
-  columns: number,
-  redact: (text: string) => string,
-): [string, string[]][] {
-  const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
-  const room = Math.max(20, columns);
-  const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'everyone at the same time';
-  const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
-  const typed = (value: string | undefined) => value && redact(value);
-  const rows: [string, string[]][] = [
-    ['Template', text(templateLine(template))],
-    [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope, room)],
-    ['Order', signers.length > 1 && signingOrder ? [order] : []],
-    ['Subject', text(typed(subject))],
-    ['Message', message ? messageLines(redact(message), room) : []],
-    ['Expires', expiresInDays === undefined ? [] : [`in ${counted(expiresInDays, 'day')}`]],
-    [
-      'Metadata',
-      Object.entries(metadata ?? {}).flatMap(([key, value]) =>
-        text(`${redact(key)}: ${redact(textOf(value))}`),
-      ),
-    ],
-    ['Webhooks', text(typed(webhookUrl))],
-    ['Account', text(redact(account))],
-  ];
-  return rows.filter(([, texts]) => texts.length > 0);
-}
-
-function templateLine(template: Template | undefined): string {
-  if (template === undefined) return '';
-  const pages = template.pageCount ? `, ${counted(template.pageCount, 'page')}` : '';
-  return `${template.name || template.id} (${template.id})${pages}`;
-}
-
-/** Aligns addresses and roles in columns; wraps each signer if that is too wide. */
-function signerLines({ signers, signingOrder }: EnvelopeInput, room: number): string[] {
-  const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
-  const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
-  const cells = [...signers]
-    .sort((a, b) => turnOf(a.order) - turnOf(b.order))
-    .map(({ name, email, role = '', order }) => [
-      hasTurns ? `${order ?? ''}.` : '',
-      name === email ? '' : safeLine(name),
-      safeLine(email),
-      safeLine(role),
-    ]);
-  const lines = inColumns(cells);
-  if (lines.every((line) => widthOf(line) <= room)) return lines;
-  return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
-}
-
-function messageLines(message: string, room: number): string[] {
-  const lines = message.split(/\r\n|\n/).flatMap((line) => wrapped(safeLine(line), room));
-  if (lines.length <= MESSAGE_LINES) return lines;
-  return [
-    ...lines.slice(0, MESSAGE_LINES - 1),
-    `… ${counted(lines.length - MESSAGE_LINES + 1, 'more line')}`,
-  ];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Returns the command that creates this envelope without prompts. `options`: its other flags, each with its value or true. */
-export function equivalentCommand(
-  { templateId, signers, subject, message, signingOrder, send }: EnvelopeInput,
-  options: readonly (readonly [string, string | true])[],
-  requestId: string,
-): string {
-  const option = (name: string, value: string | undefined) =>
-    value === undefined ? [] : [`--${name} ${shellWord(value)}`];
-  return [
-    'esign envelopes create',
-    ...option('template', templateId),
-    ...signers.flatMap((signer) => option('signer', signerText(signer))),
-    ...option('signing-order', signingOrder?.toLowerCase()),
-    ...option('subject', subject),
-    ...option('message', message),
-    ...options.flatMap(([name, value]) => (value === true ? [`--${name}`] : option(name, value))),
-    ...(send ? ['--send'] : []),
-    ...option('request-id', requestId),
-  ].join(' ');
 }

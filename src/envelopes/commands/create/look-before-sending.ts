@@ -3,7 +3,7 @@ import type { Context } from '../../../cli/session/context.ts';
 import { createBody, type EnvelopeInput, newRequestId } from '../../../once/create-body.ts';
 import { findRecentCreate } from '../../../once/recent-create.ts';
 import { relativeTime } from '../../../output/time.ts';
-import { findingsInHistory, type LabeledNotice, noticesOf } from '../second-look.ts';
+import { findingsInHistory, type LabeledNotice, noticesOf } from '../history-findings.ts';
 
 /** What the user should see before an envelope is sent. */
 export interface SecondLook {

@@ -7,14 +7,14 @@ import { UsageError } from '../../../kernel/errors.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { findProblems } from '../../completeness.ts';
+import { findProblems } from '../../envelope-problems.ts';
 import {
   lastSigners,
   numberTurns,
   readRecentEnvelopes,
   rolesUsedWithTemplate,
 } from '../../signer-suggestions.ts';
-import { accountText, renderPreview } from './created-text.ts';
+import { accountText, renderPreview } from './envelope-preview.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 

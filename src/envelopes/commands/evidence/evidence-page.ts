@@ -73,7 +73,7 @@ ${section(
 )}
 ${section('How this was collected', factList(collectionFacts(collection)))}
 ${section('How to verify this', CHECKS)}`;
-  return selfContainedPage({ title: `Evidence: ${title}`, look: 'printed evidence', body });
+  return selfContainedPage({ title: `Evidence: ${title}`, look: 'printed evidence', body }, 'evidence.css');
 }
 
 function section(title: string, content: Content): Html {

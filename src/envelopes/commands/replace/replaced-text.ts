@@ -13,7 +13,7 @@ import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { ReplaceResult } from '../../replace/execute-replacement.ts';
 import type { ReplacementPlan } from '../../replace/plan-replacement.ts';
 import type { SignerChange } from '../../replace/replacement.ts';
-import { nextStepsOfNew } from '../create/created-text.ts';
+import { nextStepsOfNew } from '../envelope-next-steps.ts';
 
 /** Returns notes about the new envelope before it is created. */
 export function replacementNotes(

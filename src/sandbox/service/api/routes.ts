@@ -3,10 +3,10 @@ import { createMiddleware } from 'hono/factory';
 import type { Scope } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../model.ts';
 import type { ServiceRules } from '../base/choices.ts';
-import { ApiError, notFound } from '../base/errors.ts';
-import type { ServiceParts } from '../base/parts.ts';
+import { ApiError, templateNotFound } from '../base/errors.ts';
 import { readJson } from '../base/request-body.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/service-parts.ts';
 import { bodySchemas, parseBody, parseListQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -44,7 +44,7 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
 
   app.get('/esign/templates/:id', read, (c) => {
     const template = state.templates.get(c.req.param('id'));
-    if (!template) throw notFound('Template');
+    if (!template) throw templateNotFound();
     return reply(c, { data: templateView(template, rules) });
   });
 }

@@ -53,6 +53,10 @@ export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `${what} not found`);
 }
 
+export function templateNotFound(): ApiError {
+  return notFound('Template');
+}
+
 /** Returns the JSON of an error response (Response envelope), with `details` only if there are any. */
 export function errorText(error: ApiError): string {
   const { code, message, details } = error;

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import type { KeyRecord } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
-import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/service-parts.ts';
 import type { bodySchemas } from '../base/validation.ts';
 import { makeKey } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';

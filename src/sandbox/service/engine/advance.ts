@@ -1,7 +1,7 @@
 import { waitAtMost } from '../../../kernel/clock.ts';
 import { invalidBody } from '../base/errors.ts';
-import type { ServiceParts } from '../base/parts.ts';
 import { MAX_OFFSET_MS } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/service-parts.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused. */

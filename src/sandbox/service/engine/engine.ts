@@ -1,6 +1,6 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
 import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
-import { invalidBody, notFound } from '../base/errors.ts';
+import { invalidBody, notFound, templateNotFound } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
 import type { CreateBody } from '../base/validation.ts';
@@ -65,7 +65,7 @@ export class Engine {
   /** Creates an envelope, with document.pdf in the bucket before it exists, and sends it if requested. */
   async create(orgId: string, body: CreateBody): Promise<EnvelopeRecord> {
     const template = this.#state.templates.get(body.templateId);
-    if (!template) throw notFound('Template');
+    if (!template) throw templateNotFound();
     if (!template.active) throw invalidBody({ templateId: ['The template is not active'] });
     const now = this.#options.clock.now();
     const draft = draftEnvelope(orgId, template, body, now, this.#options.randomId);
@@ -73,7 +73,7 @@ export class Engine {
     try {
       await this.#options.documentStore.putDocument(template, draft);
       // A reset or a seed has replaced the template in the meantime.
-      if (this.#state.templates.get(template.id) !== template) throw notFound('Template');
+      if (this.#state.templates.get(template.id) !== template) throw templateNotFound();
       return this.#commit(body.sendImmediately ? lifecycle.send(draft, now) : lifecycle.unchangedStep(draft));
     } catch (error) {
       await this.#options.documentStore.clear(draft).catch(() => undefined);
@@ -228,7 +228,7 @@ export class Engine {
 
   #templateOf(envelope: EnvelopeRecord): TemplateRecord {
     const template = this.#state.templates.get(envelope.templateId);
-    if (!template) throw notFound('Template');
+    if (!template) throw templateNotFound();
     return template;
   }
 }

@@ -1,6 +1,6 @@
 import type { DocumentKind } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../model.ts';
-import type { ServiceParts } from '../base/parts.ts';
+import type { ServiceParts } from '../base/service-parts.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { Limiter } from '../../../kernel/async/limiter.ts';
 import type { DeliveryRecord } from '../../model.ts';
-import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/service-parts.ts';
 import { TimeOrder } from '../base/time-order.ts';
 import type { WebhookPlan } from '../faults/faults.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';

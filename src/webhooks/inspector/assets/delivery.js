@@ -1,6 +1,7 @@
 // The details of a delivery.
-import { el, eventName, lasting, shown, TONES, time } from './elements.js';
+import { el, eventName, shown, TONES } from './elements.js';
 import { copy } from './page.js';
+import { lasting, time } from './times.js';
 
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
 /** Longer text has a single color: more elements would make the page slow. */

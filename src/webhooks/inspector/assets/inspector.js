@@ -1,6 +1,7 @@
 // Live view of the webhooks that `esign listen` receives: the list and its filters.
 import { Detail } from './delivery.js';
-import { el, eventName, shown, TONES, time } from './elements.js';
+import { el, eventName, shown, TONES } from './elements.js';
+import { time } from './times.js';
 
 /** As many as the listener keeps. */
 const MAX_ROWS = 1_000;

@@ -1,20 +1,13 @@
-import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
-import type { Envelope } from '../../api/resource-types.ts';
-import { readIfExists } from '../../catalog/envelope-list.ts';
-import { replacedBy, requestIdOf, rowOf, runOf } from '../../catalog/markers.ts';
+import { requestIdOf } from '../../catalog/markers.ts';
 import { isVoid } from '../../kernel/statuses.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
-import { byPrecedence } from '../../once/precedence.ts';
 import type { RowError } from '../../runs/entries.ts';
-import { requireSameOrganization } from '../../runs/remembered-rows.ts';
 import { type RowFacts, rowsOfRun } from '../../runs/results.ts';
 import type { RunState } from '../../runs/run-state.ts';
-import type { RunFiles } from '../../runs/runs.ts';
+import type { KeptEnvelope, RunEnvelopes, RunJournal } from './run-envelopes.ts';
 import { type SignerState, signerStatesOf } from './signer-states.ts';
 
 /** A signer of a run and their state. Times are ISO 8601. */
-export interface StatusLine {
+export interface SignerLine {
   row: number;
   /** The line of the row in the file; null without the journal. */
   line: number | null;
@@ -33,37 +26,11 @@ export interface StatusLine {
   replacedBy?: string;
 }
 
-/** The journal of a run on this machine. */
-export interface RunJournal {
-  state: RunState;
-  files: RunFiles;
-}
-
-/**
- * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.
- * @throws UsageError if the run has envelopes but the key can read none.
- */
-export async function collectEnvelopes(
-  runId: string,
-  envelopes: AsyncIterable<Envelope>,
-  { client, journal, signal }: { client: Client; journal: RunJournal | undefined; signal: AbortSignal },
-): Promise<RunEnvelopes> {
-  const found = new RunEnvelopes(runId);
-  for await (const one of envelopes) found.add(one);
-  if (journal === undefined) return found;
-  const { state } = journal;
-  const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
-  if (missing.length > 0 && found.size === 0) await requireSameOrganization(state, client, signal);
-  const read = (id: string) => readIfExists(client, id, signal);
-  for await (const one of mapInOrder(missing, READ_CONCURRENCY, read)) if (one) found.add(one);
-  return found;
-}
-
 /** Returns a line for each signer of a run, in the order of its rows. Without a journal, only rows with an envelope are known. */
-export async function* statusLines(
+export async function* signerLines(
   envelopes: RunEnvelopes,
   journal: RunJournal | undefined,
-): AsyncGenerator<StatusLine, void, undefined> {
+): AsyncGenerator<SignerLine, void, undefined> {
   if (journal === undefined)
     for (const row of envelopes.rows())
       for (const one of envelopes.ofRow(row)) yield* linesOf(one, { row, envelopes });
@@ -76,7 +43,7 @@ function* linesOfRow(
   facts: RowFacts,
   envelopes: RunEnvelopes,
   state: RunState,
-): Generator<StatusLine, void, undefined> {
+): Generator<SignerLine, void, undefined> {
   const { row, requestId } = facts;
   const { sameAs } = state.existingFactsOf(row);
   // A row with the same content as an earlier one has its envelope.
@@ -102,7 +69,7 @@ interface LineFacts {
   own?: string | undefined;
 }
 
-function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLine, void, undefined> {
+function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<SignerLine, void, undefined> {
   const { row, line = null, envelopes, error = null, own } = facts;
   const { id, status, sentAt } = envelope;
   const replacement = envelopes.replacementOf(id);
@@ -134,7 +101,7 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
 function* linesWithout(
   { row, requestId, signers }: RowFacts,
   state: RunState,
-): Generator<StatusLine, void, undefined> {
+): Generator<SignerLine, void, undefined> {
   const error = state.errorOf(row) ?? null;
   const envelopeId = error === null ? state.idOf(row) : undefined;
   const status = state.statusOf(row);
@@ -177,83 +144,4 @@ function stateWithout(
   if (envelopeId === undefined) return 'pending';
   const [known] = signerStatesOf({ id: envelopeId, status, signers: [{}] });
   return known?.state ?? 'waiting';
-}
-
-/** The part of an envelope that is kept in memory, since a run may have ten thousand. */
-type KeptEnvelope = Pick<
-  Envelope,
-  'id' | 'status' | 'signingOrder' | 'sentAt' | 'createdAt' | 'signers' | 'metadata'
->;
-
-/** The envelopes of a run by row, and their replacements. */
-class RunEnvelopes {
-  readonly #runId: string;
-  readonly #byId = new Map<string, KeptEnvelope>();
-  /** The row comes from the marker in the metadata. */
-  readonly #byRow = new Map<number, string[]>();
-  readonly #replacements = new Map<string, string[]>();
-
-  constructor(runId: string) {
-    this.#runId = runId;
-  }
-
-  add({ id, status, signingOrder, sentAt, createdAt, signers, metadata }: Envelope): void {
-    const kept = { id, status, signingOrder, sentAt, createdAt, signers, metadata };
-    this.#byId.set(id, kept);
-    const old = replacedBy(kept);
-    if (runOf(kept) === this.#runId) {
-      const row = rowOf(kept);
-      if (row !== undefined) push(this.#byRow, row, id);
-    } else if (old !== undefined) push(this.#replacements, old, id);
-  }
-
-  get size(): number {
-    return this.#byId.size;
-  }
-
-  has(id: string): boolean {
-    return this.#byId.has(id);
-  }
-
-  /** Returns the rows that the metadata names, in order. */
-  rows(): number[] {
-    return [...this.#byRow.keys()].sort((a, b) => a - b);
-  }
-
-  /**
-   * Returns the envelopes of a row, each followed by its replacements. `own` is the envelope in the journal. Canceled drafts are
-   * left out, unless a row has nothing else: then one of them is returned.
-   */
-  ofRow(row: number, own?: string): KeptEnvelope[] {
-    const found = new Set<string>();
-    for (const id of [...(own === undefined ? [] : [own]), ...(this.#byRow.get(row) ?? [])])
-      this.#follow(id, found);
-    const all = this.#kept([...found]);
-    const real = all.filter((one) => !isVoid(one));
-    if (real.length > 0) return real;
-    const last = all.find(({ id }) => id === own) ?? all.at(-1);
-    return last === undefined ? [] : [last];
-  }
-
-  /** Returns the envelope that replaced this one, or undefined if it wasn't replaced or only a draft exists. */
-  replacementOf(id: string): KeptEnvelope | undefined {
-    const sent = this.#kept(this.#replacements.get(id) ?? []).filter(
-      (one) => one.status !== 'DRAFT' && !isVoid(one),
-    );
-    return sent.toSorted(byPrecedence)[0];
-  }
-
-  #follow(id: string, found: Set<string>): void {
-    if (found.has(id)) return;
-    found.add(id);
-    for (const next of this.#replacements.get(id) ?? []) this.#follow(next, found);
-  }
-
-  #kept(ids: readonly string[]): KeptEnvelope[] {
-    return ids.flatMap((id) => this.#byId.get(id) ?? []);
-  }
-}
-
-function push<K>(map: Map<K, string[]>, key: K, id: string): void {
-  map.set(key, [...new Set([...(map.get(key) ?? []), id])]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
-import { applyChanges, checkName } from '../../src/settings/edit.ts';
+import { applyChanges, checkName } from '../../src/settings/profile-changes.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 import { newWebhookSecret } from '../../src/settings/webhook-secrets.ts';
 

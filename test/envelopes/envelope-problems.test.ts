@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findProblems, type SignerWithRole } from '../../src/envelopes/completeness.ts';
+import { findProblems, type SignerWithRole } from '../../src/envelopes/envelope-problems.ts';
 
 const LEASE = { names: ['Landlord', 'Tenant'], inferred: false };
 const GUESSED = { ...LEASE, inferred: true };

@@ -1,5 +1,5 @@
 import type { LoggedWrite } from './logged-write.ts';
-import type { Intent } from './records.ts';
+import type { Intent } from './stored-records.ts';
 
 /** A write as shown by `esign log`. */
 export interface LogEntry

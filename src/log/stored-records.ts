@@ -8,7 +8,7 @@ export type LoggedAction = (typeof ACTIONS)[number];
 
 const text = z.nullable(z.string());
 
-/** What identifies a write, so that a later one can find it (log/keys.ts). Writes without a key are only listed. */
+/** What identifies a write, so that a later one can find it (log/write-keys.ts). Writes without a key are only listed. */
 const key = z.optional(z.string());
 
 /**

@@ -11,9 +11,9 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, OWN_METADATA_KEYS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput, SignerInput } from '../../once/create-body.ts';
 import { requestIdProblem } from '../../once/request-identity.ts';
+import { SIGNER_FIELDS } from './headers.ts';
 import { fillPlaceholders, foreignPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
-import { SIGNER_FIELDS } from './signer-fields.ts';
 
 const FIELDS = [
   'templateId',

@@ -1,0 +1,113 @@
+import { type NextStep, renderNextSteps } from '../../cli/next-steps.ts';
+import type { NextStepsTerminal } from '../../cli/terminal.ts';
+import { timeOf } from '../../kernel/clock.ts';
+import { counted, DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
+import { comparableSigner } from '../../kernel/text/email-address.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { errorInWords } from '../../runs/results.ts';
+import type { RunArguments } from '../../selection/selected-run.ts';
+import type { SignerLine } from '../status/signer-lines.ts';
+import type { SignerState } from '../status/signer-states.ts';
+
+/** How many lines of each kind fit on a screen of 24 lines. */
+const MAX_PROBLEMS = 6;
+const MAX_WAITING = 3;
+
+/** How long someone must have been waiting before the command that reminds those who are late is shown. */
+const MAY_BE_LATE_MS = DAY_MS;
+
+const NEEDS_YOU: readonly SignerState[] = ['failed', 'declined', 'expired'];
+
+/** A row of the screen. */
+interface Attention {
+  line: string;
+  person: string;
+  what: string;
+  envelopeId: string;
+}
+
+/**
+ * Returns what needs the user: failed and declined rows with their reasons, and who has been waiting longest, with the command that
+ * reminds those who are late once someone may be.
+ */
+export function attentionText(
+  lines: readonly SignerLine[],
+  run: RunArguments,
+  terminal: NextStepsTerminal,
+  now: number,
+): string {
+  const problems = lines.filter(({ state }) => NEEDS_YOU.includes(state)).map(problemOf);
+  const waiting = waitingPeople(lines, now);
+  const isLate = waiting.some(({ since }) => now - since >= MAY_BE_LATE_MS);
+  const hidden = Math.max(0, problems.length - MAX_PROBLEMS) + Math.max(0, waiting.length - MAX_WAITING);
+  const remind = `${terminal.command('late', ...run.filter, '-q')} | ${terminal.command('envelopes', 'remind', '-')}`;
+  const steps: NextStep[] = [
+    ...(hidden > 0
+      ? ([
+          [`${grouped(hidden)} more`, terminal.command('bulk', 'status', ...run.argument, '--all')],
+        ] satisfies NextStep[])
+      : []),
+    ...(isLate ? ([['Remind late signers', remind]] satisfies NextStep[]) : []),
+  ];
+  return [
+    attentionTable('Needs attention', 'PROBLEM', problems.slice(0, MAX_PROBLEMS), terminal),
+    attentionTable('Waiting longest', 'WAITING', waiting.slice(0, MAX_WAITING), terminal),
+    steps.length > 0 ? `\n${renderNextSteps(steps, terminal, '')}` : '',
+  ].join('');
+}
+
+function problemOf(one: SignerLine): Attention {
+  const { state, error } = one;
+  const reason = state === 'declined' ? error?.message : errorInWords(error);
+  return { ...placeOf(one), what: reason ? `${state}: ${reason}` : state };
+}
+
+/** Returns who can sign now, longest first. A person with several envelopes is one row. */
+function waitingPeople(lines: readonly SignerLine[], now: number): (Attention & { since: number })[] {
+  const people = new Map<string, { first: SignerLine; since: number; envelopes: number }>();
+  for (const one of lines) {
+    if (one.state !== 'waiting' || one.envelopeStatus === 'DECLINED') continue;
+    const key = one.email ? comparableSigner(one.email) : (one.envelopeId ?? '');
+    const since = timeOf(one.waitingSince ?? '');
+    const known = people.get(key) ?? { first: one, since, envelopes: 0 };
+    known.envelopes++;
+    known.since = Math.min(known.since, since);
+    people.set(key, known);
+  }
+  return [...people.values()]
+    .toSorted((one, other) => one.since - other.since)
+    .map(({ first, since, envelopes }) => {
+      const place = envelopes > 1 ? { ...placeOf(first), line: '–', envelopeId: '' } : placeOf(first);
+      const time = Number.isNaN(since) ? [] : [durationInWords(Math.max(0, now - since))];
+      return {
+        ...place,
+        since,
+        what: [...(envelopes > 1 ? [counted(envelopes, 'envelope')] : []), ...time].join(', '),
+      };
+    });
+}
+
+function placeOf({ line, row, name, email, envelopeId }: SignerLine): Omit<Attention, 'what'> {
+  return { line: String(line ?? row), person: name || email || '', envelopeId: envelopeId ?? '' };
+}
+
+function attentionTable(
+  title: string,
+  header: string,
+  rows: readonly Attention[],
+  terminal: Terminal,
+): string {
+  if (rows.length === 0) return '';
+  const table = renderTable(
+    rows,
+    [
+      { key: 'line', fixed: true },
+      { key: 'person', least: 8 },
+      { key: 'what', header, least: 12 },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
+    ],
+    terminal,
+  );
+  return `\n${terminal.style('bold', title)}\n${table}`;
+}
