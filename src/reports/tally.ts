@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { Turn } from '../catalog/turns.ts';
-import { percentile } from '../kernel/percentile.ts';
 import { hasDeclined } from '../kernel/statuses.ts';
 import { monthOf } from './groups.ts';
+import { percentile } from './percentile.ts';
 import { turnDuration } from './turn-history.ts';
 
 /** A distribution of durations: the median, and the times within which 85% and 95% were done. Null without samples. */

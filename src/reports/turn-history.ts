@@ -1,5 +1,5 @@
 import type { Turn } from '../catalog/turns.ts';
-import { percentile } from '../kernel/percentile.ts';
+import { percentile } from './percentile.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from './report-limits.ts';
 
 /** How long a turn usually takes, in ms, and on which finished turns that is based. `fixed`: given by the user. */

@@ -11,8 +11,9 @@ import { damagedLineError, noFirstEntryError } from '../lines/scan.ts';
 import { SAME_CONTENT_MS } from '../once/look.ts';
 import type { WantedRequests } from '../once/wanted-requests.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
+import { filesOf } from './run-files.ts';
 import type { RunState } from './run-state.ts';
-import { filesOf, readRun, runIds } from './runs.ts';
+import { readRun, runIds } from './runs.ts';
 
 /*
  * What the journals of runs on this machine remember of the rows of a list. It is only a memory: the service's list decides.

@@ -1,8 +1,8 @@
 import type { FailedWriteOutcome } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
+import type { RunFiles } from './run-files.ts';
 import type { RunState } from './run-state.ts';
-import type { RunFiles } from './runs.ts';
 import { readSavedRows } from './saved-rows.ts';
 
 export interface RowResult {

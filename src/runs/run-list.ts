@@ -3,8 +3,9 @@ import { scan } from '../lines/scan.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
 import { rowKeysOf } from './remembered-rows.ts';
 import { type RowResult, rowResultsOf } from './results.ts';
+import { filesOf } from './run-files.ts';
 import type { RunState } from './run-state.ts';
-import { filesOf, RUN_ID, readRun, runIds } from './runs.ts';
+import { RUN_ID, readRun, runIds } from './runs.ts';
 
 /** Where a run is. `interrupted` and `paused` runs can be resumed. `continued`: its list was run again, by another run. */
 type RunStatus = 'running' | 'interrupted' | 'paused' | 'finished' | 'cancelled' | 'continued';

@@ -11,19 +11,11 @@ import { notWritableError } from '../lines/failures.ts';
 import { Journal } from '../lines/journal.ts';
 import { headerOf, noFirstEntryError, scan } from '../lines/scan.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
-import { failedFile, removeOldFailedRows, saveFailedRows } from './failed-rows.ts';
+import { removeOldFailedRows, saveFailedRows } from './failed-rows.ts';
+import { filesOf, type RunFiles } from './run-files.ts';
 import type { RunRow } from './run-row.ts';
 import { RunState } from './run-state.ts';
 import { readSavedRows, SavedRowsWriter } from './saved-rows.ts';
-
-export interface RunFiles {
-  folder: string;
-  journal: string;
-  plan: string;
-  /** The signers of the failed rows, once the plan is deleted. */
-  failed: string;
-  lock: string;
-}
 
 /** A run that this process is working on. No other process can open it at the same time. */
 export interface OpenRun {
@@ -57,18 +49,6 @@ const KEYS_PER_ENTRY = 1_024;
 const START_LOCK_TIMEOUT_MS = 60_000;
 /** Age after which a folder without a journal is deleted, in ms. Runs that were killed before their start leave such folders. */
 const LEFTOVER_MS = DAY_MS;
-
-/** Returns the paths of a run's files, below the user's state folder. */
-export function filesOf(root: string, id: string): RunFiles {
-  const folder = join(root, id);
-  return {
-    folder,
-    journal: join(folder, 'journal.jsonl'),
-    plan: join(folder, 'rows.jsonl'),
-    failed: failedFile(folder),
-    lock: join(folder, 'lock'),
-  };
-}
 
 /** Creates a run that has not started yet. @throws UsageError when the folder can't be written. */
 export async function draftRun(root: string, now: number): Promise<RunDraft> {

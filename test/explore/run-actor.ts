@@ -1,9 +1,10 @@
 import { processRun } from '../../src/bulk/run.ts';
 import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
 import { RUN_FORMAT, type RunEntry } from '../../src/runs/entries.ts';
+import { filesOf } from '../../src/runs/run-files.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { RunState } from '../../src/runs/run-state.ts';
-import { filesOf, type OpenRun } from '../../src/runs/runs.ts';
+import type { OpenRun } from '../../src/runs/runs.ts';
 import type { Actor, Machine } from './actor.ts';
 
 /** A list of one row: what can go wrong between rows can go wrong between processes. */

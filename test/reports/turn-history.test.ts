@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { turnsOf } from '../../src/catalog/turns.ts';
-import { percentile } from '../../src/kernel/percentile.ts';
+import { percentile } from '../../src/reports/percentile.ts';
 import { TurnHistory } from '../../src/reports/turn-history.ts';
 
 const NOW = Date.UTC(2026, 5, 1);

@@ -19,9 +19,9 @@ import {
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
 import { errorInWords } from '../../runs/results.ts';
+import { filesOf } from '../../runs/run-files.ts';
 import { summaryOf } from '../../runs/run-list.ts';
 import type { RunState } from '../../runs/run-state.ts';
-import { filesOf } from '../../runs/runs.ts';
 import { readSelected } from '../../selection/select-envelopes.ts';
 import {
   resolveRunId,

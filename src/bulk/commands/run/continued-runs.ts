@@ -8,8 +8,8 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { cancelDraft } from '../../../once/carry-out.ts';
 import type { WantedRequests } from '../../../once/wanted-requests.ts';
 import { holdRun } from '../../../runs/hold-run.ts';
+import { filesOf } from '../../../runs/run-files.ts';
 import type { RunState } from '../../../runs/run-state.ts';
-import { filesOf } from '../../../runs/runs.ts';
 
 /*
  * Running a list again continues its unfinished runs: the new run takes over their drafts, and they end.
