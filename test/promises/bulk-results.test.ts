@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
 import { xlsxOf } from '../support/xlsx.ts';
 import { readSheet } from '../tables/read-sheet.ts';
@@ -110,6 +111,15 @@ describe('bulk status', () => {
       envelopeId: null,
       error: { code: 'VALIDATION_ERROR' },
     });
+  });
+
+  it('counts the envelope of a repeated row once', async () => {
+    await writeFile(home.path('list.csv'), people('Uma', 'Uma'));
+    await home.run`bulk create list.csv --template tmpl_nda --send --yes`;
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'bulk', 'status'], { env: home.env });
+    await screen.ended;
+    expect(screen.text()).toMatch(/Waiting longest\n.*\n2 +Uma +\d/);
   });
 
   it('shows a replaced envelope, and the signers of the new one', async () => {

@@ -63,27 +63,28 @@ function problemOf(one: SignerLine): Attention {
   return { ...placeOf(one), what: reason ? `${state}: ${reason}` : state };
 }
 
-/** Returns who can sign now, longest first. A person with several envelopes is one row. */
+/** Returns who can sign now, longest first. A person with several envelopes is one row; a repeated row has the envelope of an earlier one. */
 function waitingPeople(lines: readonly SignerLine[], now: number): (Attention & { since: number })[] {
-  const people = new Map<string, { first: SignerLine; since: number; envelopes: number }>();
+  const people = new Map<string, { first: SignerLine; since: number; envelopes: Set<string> }>();
   for (const one of lines) {
     if (one.state !== 'waiting' || one.envelopeStatus === 'DECLINED') continue;
     const key = one.email ? comparableSigner(one.email) : (one.envelopeId ?? '');
     const since = timeOf(one.waitingSince ?? '');
-    const known = people.get(key) ?? { first: one, since, envelopes: 0 };
-    known.envelopes++;
+    const known = people.get(key) ?? { first: one, since, envelopes: new Set() };
+    known.envelopes.add(one.envelopeId ?? '');
     known.since = Math.min(known.since, since);
     people.set(key, known);
   }
   return [...people.values()]
     .toSorted((one, other) => one.since - other.since)
     .map(({ first, since, envelopes }) => {
-      const place = envelopes > 1 ? { ...placeOf(first), line: '–', envelopeId: '' } : placeOf(first);
+      const isOne = envelopes.size === 1;
+      const place = isOne ? placeOf(first) : { ...placeOf(first), line: '–', envelopeId: '' };
       const time = Number.isNaN(since) ? [] : [durationInWords(Math.max(0, now - since))];
       return {
         ...place,
         since,
-        what: [...(envelopes > 1 ? [counted(envelopes, 'envelope')] : []), ...time].join(', '),
+        what: [...(isOne ? [] : [counted(envelopes.size, 'envelope')]), ...time].join(', '),
       };
     });
 }
