@@ -4,7 +4,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { hasSigned, isInFlight } from '../kernel/statuses.ts';
 import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
 import { isTypo } from '../kernel/text/nearest.ts';
-import { foldText } from '../kernel/text/words.ts';
+import { foldText } from '../kernel/text/search-words.ts';
 
 /*
  * What an account already knows about the people who are about to be asked to sign. These are only hints: nothing is refused because

@@ -3,14 +3,14 @@ import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { followingStatuses, isInFlight, listsSigners } from '../kernel/statuses.ts';
 import { valueText } from '../kernel/text/exact-json.ts';
-import { foldText, matchesAllWords, matchesWord } from '../kernel/text/words.ts';
-import { matchedNameOrAddress, searchableTexts } from './match.ts';
+import { foldText, matchesAllWords, matchesWord } from '../kernel/text/search-words.ts';
 import type { SelectedRun } from './run-members.ts';
+import { matchedNameOrAddress, searchableTexts } from './searchable-texts.ts';
 
 /** The conditions that selected envelopes must meet. Times are by the service's clock. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
-  /** The template's ID or its folded name (kernel/text/words.ts). */
+  /** The template's ID or its folded name (kernel/text/search-words.ts). */
   template?: { id: string; name: string } | undefined;
   /** Part of a signer's address or name, folded. */
   signer?: string | undefined;

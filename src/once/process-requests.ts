@@ -7,7 +7,7 @@ import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './carry-out.ts';
 import type { FoundEnvelope } from './look.ts';
 import { canceledDraftError, envelopeEndedError, requestIdUsedError, usedForOtherError } from './refusals.ts';
 import type { RequestHost } from './request-host.ts';
-import { reserveDrafts } from './reserve.ts';
+import { reserveDrafts } from './reserve-drafts.ts';
 import { ReadingStart, settle } from './settle.ts';
 
 /*

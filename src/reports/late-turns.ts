@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/resource-types.ts';
-import type { AccountEnvelopes } from '../catalog/index/query.ts';
+import type { AccountEnvelopes } from '../catalog/index/search-index.ts';
 import { type Turn, turnsOf } from '../catalog/turns.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { hasOpened } from '../kernel/statuses.ts';

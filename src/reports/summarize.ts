@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/resource-types.ts';
-import type { AccountEnvelopes } from '../catalog/index/query.ts';
+import type { AccountEnvelopes } from '../catalog/index/search-index.ts';
 import { turnsOf } from '../catalog/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/statuses.ts';

@@ -1,6 +1,6 @@
 import type { Turn } from '../catalog/turns.ts';
 import { percentile } from './percentile.ts';
-import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from './report-limits.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from './usual-time.ts';
 
 /** How long a turn usually takes, in ms, and on which finished turns that is based. `fixed`: given by the user. */
 export interface UsualTime {
@@ -11,7 +11,7 @@ export interface UsualTime {
 
 type TemplateId = string | null | undefined;
 
-/** The turns of an account that finished in the last 180 days, by template. */
+/** The turns of an account that finished within `HISTORY_MS`, by template. */
 export class TurnHistory {
   readonly #since: number;
   /** How long each turn took, in ms. */
@@ -36,8 +36,8 @@ export class TurnHistory {
   }
 
   /**
-   * Returns how long a turn usually takes: the 85th percentile of the turns of the same template. If there are fewer than 20, of
-   * those of the account; if there are fewer in the account, 7 days.
+   * Returns how long a turn usually takes: the percentile `USUAL_PERCENTILE` of the turns of the same template. With fewer than
+   * `MIN_SAMPLES`, of those of the account; with fewer in the account, `DEFAULT_USUAL_MS`.
    */
   usualTime(templateId: TemplateId): UsualTime {
     const known = this.#usual.get(templateId) ?? this.#compute(templateId);

@@ -10,7 +10,7 @@ import {
   type IndexedAccount,
   type SearchResult,
   searchIndex,
-} from '../catalog/index/query.ts';
+} from '../catalog/index/search-index.ts';
 import { listMatching } from '../catalog/list-matching.ts';
 import { isUnfiltered, type Selection } from '../catalog/selection.ts';
 import { type LimitFlags, withLimit } from '../cli/input/limit-flags.ts';

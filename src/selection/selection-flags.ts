@@ -13,7 +13,7 @@ import {
 import { readPairList } from '../cli/input/pairs.ts';
 import type { Context } from '../cli/session/context.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { foldText, wordsOf } from '../kernel/text/words.ts';
+import { foldText, wordsOf } from '../kernel/text/search-words.ts';
 import { runForFilter } from './selected-run.ts';
 
 /** The argument of commands that act on envelopes, given by ID or by run. */

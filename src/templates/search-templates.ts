@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/resource-types.ts';
-import { foldText, matchesAllWords, wordsOf } from '../kernel/text/words.ts';
+import { foldText, matchesAllWords, wordsOf } from '../kernel/text/search-words.ts';
 
 /** Yields the templates whose name, description, or ID has a word starting with each word of the text. An empty text matches all. */
 export async function* searchTemplates(

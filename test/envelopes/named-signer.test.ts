@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { statusText } from '../../src/envelopes/commands/envelope-text.ts';
 import { findSigners, whoseTurn } from '../../src/envelopes/named-signer.ts';
-import { foldText } from '../../src/kernel/text/words.ts';
+import { foldText } from '../../src/kernel/text/search-words.ts';
 
 const NOW = Date.UTC(2026, 10, 28);
 const person = (name: string, order: number, signedAt: string | null = null) => ({

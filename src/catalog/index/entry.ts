@@ -4,7 +4,7 @@ import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/statuses.ts';
 import { readMember, readMembers } from '../../lines/line.ts';
-import { isWholeItem, searchableTexts } from '../match.ts';
+import { isWholeItem, searchableTexts } from '../searchable-texts.ts';
 
 /**
  * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.

@@ -6,7 +6,7 @@ import { mapAhead } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import { hasChecksum } from '../../lines/line.ts';
 import { readIfExists } from '../envelope-list.ts';
-import { isWholeItem } from '../match.ts';
+import { isWholeItem } from '../searchable-texts.ts';
 import type { Selection } from '../selection.ts';
 import { envelopeIn } from './entry.ts';
 import type { IndexStore, StoredLines } from './index-store.ts';

@@ -1,6 +1,6 @@
 import type { Subject } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { foldText } from '../../kernel/text/words.ts';
+import { foldText } from '../../kernel/text/search-words.ts';
 import type { Recent } from './recent.ts';
 
 /** A shorter part of an ID would match by chance. */

@@ -5,7 +5,7 @@ import { userAgentOf } from '../../api/user-agent.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
 import { FileStore } from '../../catalog/index/file-store.ts';
 import { IndexWriter } from '../../catalog/index/index-writer.ts';
-import type { IndexedAccount } from '../../catalog/index/query.ts';
+import type { IndexedAccount } from '../../catalog/index/search-index.ts';
 import { type Clock, clockOfCommand } from '../../kernel/clock.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';

@@ -7,7 +7,7 @@ import type {
   PeopleSince,
 } from '../../catalog/account-history.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
-import { type IndexedAccount, storedEnvelopes } from '../../catalog/index/query.ts';
+import { type IndexedAccount, storedEnvelopes } from '../../catalog/index/search-index.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { isDiskError } from '../../kernel/files/disk-reason.ts';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/resource-types.ts';
-import type { SearchResult } from '../../catalog/index/query.ts';
+import type { SearchResult } from '../../catalog/index/search-index.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import { EsignCommand } from '../../cli/command.ts';

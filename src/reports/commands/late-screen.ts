@@ -3,7 +3,7 @@ import { comparableSigner } from '../../kernel/text/email-address.ts';
 import { indented, renderTable, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { relativeTime } from '../../output/time.ts';
-import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from '../report-limits.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from '../usual-time.ts';
 import type { LateSigner } from './late-signers.ts';
 
 /** A person with at least this many late envelopes is one line: nobody wants 84 reminders. */

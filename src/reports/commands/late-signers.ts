@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
-import { matchedNameOrAddress } from '../../catalog/match.ts';
+import { matchedNameOrAddress } from '../../catalog/searchable-texts.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';

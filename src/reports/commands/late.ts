@@ -5,7 +5,7 @@ import { rebuildCommand } from '../../cli/rerun.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';
-import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../report-limits.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES, USUAL_PERCENTILE } from '../usual-time.ts';
 import { renderLate } from './late-screen.ts';
 import { type LateSigner, readLateSigners } from './late-signers.ts';
 

@@ -1,9 +1,9 @@
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import { isInFlight, showsSigners } from '../kernel/statuses.ts';
-import { foldText } from '../kernel/text/words.ts';
+import { foldText } from '../kernel/text/search-words.ts';
 
 /**
- * Returns the case-folded texts that a search looks through (matchesAllWords in kernel/text/words.ts): ID, subject, template, metadata
+ * Returns the case-folded texts that a search looks through (matchesAllWords in kernel/text/search-words.ts): ID, subject, template, metadata
  * values, and signers' names and addresses.
  */
 export function searchableTexts(envelope: Envelope): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, matchesAllWords, wordsOf } from '../../../src/kernel/text/words.ts';
+import { foldText, matchesAllWords, wordsOf } from '../../../src/kernel/text/search-words.ts';
 
 const fits = (question: string, ...texts: string[]) =>
   matchesAllWords(texts.map(foldText), wordsOf(question));
