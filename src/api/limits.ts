@@ -1,7 +1,5 @@
 /** The time limit for connecting, for the first byte, and for the whole response, each. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** The share of the rate limit that long-running commands leave for the customer's other systems. */
-export const RESERVE = 0.1;
 /** Envelopes that a command reads at the same time. */
 export const READ_CONCURRENCY = 8;
 /** How often a request that may be sent again is repeated. */

@@ -2,6 +2,9 @@ import type { Clock } from '../kernel/clock.ts';
 import { ServiceError } from '../kernel/errors.ts';
 import { isPlausibleReset, type RateLimit } from './rate-headers.ts';
 
+/** The share of each window that long-running commands leave for the customer's other systems. */
+export const RESERVE = 0.1;
+
 export interface RateWindowOptions {
   clock: Clock;
   /** Returns a number from 0 to 1. */

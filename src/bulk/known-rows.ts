@@ -2,7 +2,7 @@ import { hasEnded } from '../kernel/statuses.ts';
 import type { FoundEnvelope } from '../once/look.ts';
 import { envelopeEndedError, requestIdUsedError } from '../once/refusals.ts';
 import type { WordingField } from '../once/wording.ts';
-import type { RowError, RunEntry, RunMode } from '../runs/entries.ts';
+import type { RowError, RunEntry, RunMode } from '../runs/journal-entries.ts';
 
 /** A row of a list that has an envelope already. */
 export interface KnownRow {

@@ -1,7 +1,7 @@
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { addressesAskedFirst } from '../once/create-body.ts';
-import type { RunMode } from '../runs/entries.ts';
+import type { RunMode } from '../runs/journal-entries.ts';
 import type { OpenRun } from '../runs/runs.ts';
 import { readSavedRows } from '../runs/saved-rows.ts';
 import { requestsForRows } from './estimate.ts';

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { isOutage, isRateLimited } from '../kernel/request-failures.ts';
-import type { RowError } from '../runs/entries.ts';
+import type { RowError } from '../runs/journal-entries.ts';
 import type { RowResult } from '../runs/results.ts';
 import type { OpenRun } from '../runs/runs.ts';
 import { Outage } from './outage.ts';

@@ -17,3 +17,8 @@ export function exactTime(iso: string): string {
   if (Number.isNaN(at)) return iso;
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
+
+/** Formats the local time of day: `09:05:12`. */
+export function localTime(iso: string): string {
+  return new Date(iso).toLocaleTimeString('en-GB');
+}

@@ -10,7 +10,7 @@ import { linesOf } from '../lines/lines.ts';
 import { damagedLineError, noFirstEntryError } from '../lines/scan.ts';
 import { SAME_CONTENT_MS } from '../once/look.ts';
 import type { WantedRequests } from '../once/wanted-requests.ts';
-import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
+import { RUN_FORMAT, type RunEntry, type RunHead } from './journal-entries.ts';
 import { filesOf } from './run-files.ts';
 import type { RunState } from './run-state.ts';
 import { readRun, runIds } from './runs.ts';

@@ -1,6 +1,6 @@
 import type { FailedWriteOutcome } from '../kernel/errors.ts';
-import type { RowError } from './entries.ts';
 import { type FailedSigner, failedSigners } from './failed-rows.ts';
+import type { RowError } from './journal-entries.ts';
 import type { RunFiles } from './run-files.ts';
 import type { RunState } from './run-state.ts';
 import { readSavedRows } from './saved-rows.ts';

@@ -1,6 +1,6 @@
 import { isLocked } from '../kernel/files/lock.ts';
 import { scan } from '../lines/scan.ts';
-import { RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
+import { RUN_FORMAT, type RunEntry, type RunHead } from './journal-entries.ts';
 import { rowKeysOf } from './remembered-rows.ts';
 import { type RowResult, rowResultsOf } from './results.ts';
 import { filesOf } from './run-files.ts';

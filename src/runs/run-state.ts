@@ -1,4 +1,4 @@
-import type { RowError, RunEntry, RunHead } from './entries.ts';
+import type { RowError, RunEntry, RunHead } from './journal-entries.ts';
 
 /** The state of a row. `reserved`: it has a draft. `existing`: someone else created its envelope, so this run does not. */
 export type RowState = 'pending' | 'reserved' | 'done' | 'failed' | 'existing';

@@ -10,7 +10,7 @@ import type { WriteMemory } from '../../src/log/write-memory.ts';
 import { findRequests } from '../../src/once/look.ts';
 import type { KnownEnvelopes } from '../../src/once/process-requests.ts';
 import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
-import type { RunEntry, RunMode } from '../../src/runs/entries.ts';
+import type { RunEntry, RunMode } from '../../src/runs/journal-entries.ts';
 import { type RowResult, rowResultsOf } from '../../src/runs/results.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/runs/runs.ts';
 import { headOf, type RowOptions, rowOf } from '../support/bulk-rows.ts';

@@ -1,6 +1,6 @@
 import { processRun } from '../../src/bulk/run.ts';
 import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
-import { RUN_FORMAT, type RunEntry } from '../../src/runs/entries.ts';
+import { RUN_FORMAT, type RunEntry } from '../../src/runs/journal-entries.ts';
 import { filesOf } from '../../src/runs/run-files.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { RunState } from '../../src/runs/run-state.ts';

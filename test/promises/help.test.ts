@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MEANINGS } from '../../src/cli/boot/meanings.ts';
+import { MEANINGS } from '../../src/cli/boot/newcomer-words.ts';
 import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -241,7 +241,7 @@ describe('a word from another tool', () => {
 
   it('means only commands that exist', async () => {
     const names = all.map(([id]) => id.replaceAll(':', ' '));
-    const table = await readFile(join(import.meta.dirname, '../../src/cli/boot/meanings.ts'), 'utf8');
+    const table = await readFile(join(import.meta.dirname, '../../src/cli/boot/newcomer-words.ts'), 'utf8');
     const advised = [...table.matchAll(/`esign ([a-z]+(?: [a-z]+)?)/g)].map(([, words = '']) => words);
     const meant = [...MEANINGS.values()].flatMap(({ command = '', alone = '' }) => [command, alone]);
     const exists = (line: string) =>

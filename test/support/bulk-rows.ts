@@ -1,5 +1,5 @@
 import { contentOf, requestIdByContent } from '../../src/once/request-identity.ts';
-import type { RunMode } from '../../src/runs/entries.ts';
+import type { RunMode } from '../../src/runs/journal-entries.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 
 export interface RowOptions {

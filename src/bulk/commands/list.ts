@@ -7,7 +7,7 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { type ListView, writeList } from '../../output/print-list.ts';
 import type { TableColumn } from '../../output/table.ts';
-import type { RunHead } from '../../runs/entries.ts';
+import type { RunHead } from '../../runs/journal-entries.ts';
 import { type RunSummary, readRunSummaries, runHeads } from '../../runs/run-list.ts';
 import { runStateColor } from './state-colors.ts';
 

@@ -2,7 +2,7 @@ import { findProblems, NO_ROLES } from '../../envelopes/envelope-problems.ts';
 import { digest } from '../../log/write-keys.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
-import type { SourceFormat } from '../../runs/entries.ts';
+import type { SourceFormat } from '../../runs/journal-entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';

@@ -1,4 +1,4 @@
-import type { SourceFormat } from '../../runs/entries.ts';
+import type { SourceFormat } from '../../runs/journal-entries.ts';
 import type { TableFindings } from '../../tables/record.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import type { SheetColumn } from './columns.ts';

@@ -1,6 +1,6 @@
 import { requestIdOf } from '../../catalog/markers.ts';
 import { isVoid } from '../../kernel/statuses.ts';
-import type { RowError } from '../../runs/entries.ts';
+import type { RowError } from '../../runs/journal-entries.ts';
 import { type RowFacts, rowsOfRun } from '../../runs/results.ts';
 import type { RunState } from '../../runs/run-state.ts';
 import type { KeptEnvelope, RunEnvelopes, RunJournal } from './run-envelopes.ts';

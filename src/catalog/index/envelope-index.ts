@@ -1,5 +1,6 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY, RESERVE } from '../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../api/limits.ts';
+import { RESERVE } from '../../api/rate-window.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';

@@ -2,7 +2,7 @@ import { ownValue } from '../../kernel/json.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import type { Installation } from './installation.ts';
 
-/** Commands by the words that people try first. Those that send anything are only suggested (meanings.ts). */
+/** Commands by the words that people try first. Those that send anything are only suggested (newcomer-words.ts). */
 const HIDDEN_ALIASES: Readonly<Record<string, readonly string[]>> = {
   login: ['profiles', 'add'],
   whoami: ['profiles', 'show'],

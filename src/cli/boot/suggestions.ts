@@ -1,6 +1,6 @@
 import { isTypo } from '../../kernel/text/nearest.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { MEANINGS, type Meaning } from './meanings.ts';
+import { MEANINGS, type Meaning } from './newcomer-words.ts';
 
 /** The commands by their words, each with its arguments. */
 export type KnownCommands = ReadonlyMap<string, { args: object }>;

@@ -11,9 +11,9 @@ import {
 } from '../../cli/flags.ts';
 import { IN_FLIGHT } from '../../kernel/statuses.ts';
 import { allFlag, idsOrRun, runFlag } from '../../selection/selection-flags.ts';
+import { notToRemind } from '../left-out.ts';
 import { remindAction } from '../plan-reminders.ts';
 import type { Plan } from '../plan-writes.ts';
-import { notToRemind } from '../skip-reasons.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';
 import { executePlans } from './actions/execute-plans.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';

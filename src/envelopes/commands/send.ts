@@ -1,8 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrRun, runFlag } from '../../selection/selection-flags.ts';
+import { notToSend } from '../left-out.ts';
 import { sendAction } from '../plan-writes.ts';
-import { notToSend } from '../skip-reasons.ts';
 import { confirmPlans } from './actions/confirm-plans.ts';
 import { executePlans } from './actions/execute-plans.ts';
 import { readNamedOrSelected } from './actions/named-or-selected.ts';

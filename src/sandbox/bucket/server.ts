@@ -6,8 +6,8 @@ import { html } from '../../pages/html.ts';
 import { HOST, type ObjectWriter } from '../model.ts';
 import { type BucketCall, writeXml } from './call.ts';
 import { listObjects } from './list.ts';
+import { getObject, putObject } from './object-requests.ts';
 import { ObjectStore } from './object-store.ts';
-import { getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 import { type BucketAccount, parseQuery, percentDecode, verifySignature } from './sigv4.ts';
 

@@ -3,6 +3,7 @@ import { jsonText } from '../../output/json.ts';
 import { indented, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import { localTime } from '../../output/time.ts';
 import type { ForwardResult } from '../forward/send.ts';
 import type { Delivery } from '../receive/delivery.ts';
 
@@ -35,7 +36,7 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
     ];
     return `${cells.map((cell) => safeLine(cell ?? '')).join('\t')}\n`;
   }
-  const time = terminal.style('dim', new Date(receivedAt).toLocaleTimeString('en-GB'));
+  const time = terminal.style('dim', localTime(receivedAt));
   if (reason !== null) {
     const text = indented(`refused: ${safeLine(reason)}${claimedText(delivery)}`, TEXT_INDENT, terminal);
     return `${time}  ${terminal.style('red', '✗')} ${text}\n`;

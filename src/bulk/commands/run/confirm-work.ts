@@ -1,5 +1,5 @@
 import type { Client } from '../../../api/client.ts';
-import { RESERVE } from '../../../api/limits.ts';
+import { RESERVE } from '../../../api/rate-window.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmWrites } from '../../../cli/input/confirm.ts';

@@ -11,7 +11,7 @@ import { findRequests } from '../../../once/look.ts';
 import type { KnownEnvelopes } from '../../../once/process-requests.ts';
 import type { RequestSigner } from '../../../once/request-identity.ts';
 import { isWantedRequest, type WantedRequest, WantedRequests } from '../../../once/wanted-requests.ts';
-import type { RunMode } from '../../../runs/entries.ts';
+import type { RunMode } from '../../../runs/journal-entries.ts';
 import { readRememberedRows } from '../../../runs/remembered-rows.ts';
 import type { RunRow } from '../../../runs/run-row.ts';
 import type { RunState } from '../../../runs/run-state.ts';

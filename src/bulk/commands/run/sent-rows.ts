@@ -5,7 +5,7 @@ import { PartialError } from '../../../kernel/errors.ts';
 import { hasEnded } from '../../../kernel/statuses.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
-import type { RowError } from '../../../runs/entries.ts';
+import type { RowError } from '../../../runs/journal-entries.ts';
 import { EXISTING_STATUS, type RowResult } from '../../../runs/results.ts';
 import { changedLines, type KnownRow, type KnownRows, rowErrorOf } from '../../known-rows.ts';
 import { reportedRow } from '../row-text.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Client } from '../../../api/client.ts';
-import { RESERVE } from '../../../api/limits.ts';
+import { RESERVE } from '../../../api/rate-window.ts';
 import type { RunEnd } from '../../../api/write-gate.ts';
 import { Batch } from '../../../cli/batch.ts';
 import { reportOf } from '../../../cli/error-report.ts';

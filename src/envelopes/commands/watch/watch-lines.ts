@@ -3,6 +3,7 @@ import { hasSigned } from '../../../kernel/statuses.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
+import { localTime } from '../../../output/time.ts';
 import type { StatusChange } from '../../watch/watch-envelopes.ts';
 
 /** Renders a change on one line. In a pipe, tab-separated: time, ID, from, to, signer. */
@@ -12,7 +13,7 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
     return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
   const color = statusColor(to);
   const status = color ? terminal.style(color, safeLine(to)) : safeLine(to);
-  const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
+  const time = terminal.style('dim', localTime(at));
   return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
 }
 

@@ -1,4 +1,4 @@
-import { RESERVE } from '../../../api/limits.ts';
+import { RESERVE } from '../../../api/rate-window.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
 import type { Context } from '../../../cli/session/context.ts';
@@ -8,7 +8,7 @@ import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { idsOrRun, runFlag } from '../../../selection/selection-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
-import { notToWatch } from '../../skip-reasons.ts';
+import { notToWatch } from '../../left-out.ts';
 import { WATCH_PACE } from '../../watch/poll-pace.ts';
 import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../watch/watch-envelopes.ts';
 import { readNamedOrSelected } from '../actions/named-or-selected.ts';
