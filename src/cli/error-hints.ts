@@ -14,7 +14,7 @@ const HINTS: Readonly<Record<string, string>> = {
   RATE_LIMITED: 'Wait for the rate limit to reset, or send fewer requests.',
 };
 
-/** Returns what usually helps after an error that has no hint of its own. `account`: the account of the run. */
+/** Returns what usually helps after an error without a hint. `account`: the account of the run. */
 export function hintFor(error: EsignError, account: RunAccount): string | undefined {
   if (error.code === 'UNAUTHORIZED') return refusedKeyHint(account);
   if (isNotFound(error)) return notFoundHint(error.subject);

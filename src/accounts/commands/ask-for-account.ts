@@ -31,7 +31,7 @@ export async function askForAccount(
     });
   }
   if (isKnown) return { name, baseUrl };
-  const { askText } = await import('../../cli/prompts.ts');
+  const { askText } = await import('../../cli/input/prompts.ts');
   const ask = async (question: string, check: (answer: string) => unknown) =>
     (await askText(question, { problemOf: (answer) => problemOf(() => check(answer.trim())) })).trim();
   return {

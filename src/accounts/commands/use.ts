@@ -54,6 +54,6 @@ async function pickProfile(store: Profiles, terminal: Terminal): Promise<string>
     name: `${padded(safeLine(name), width)}  ${safeLine(baseUrl)}${name === store.current ? '  (current)' : ''}`,
     short: safeLine(name),
   }));
-  const { askChoice } = await import('../../cli/prompts.ts');
+  const { askChoice } = await import('../../cli/input/prompts.ts');
   return askChoice('Which profile?', choices, store.current);
 }

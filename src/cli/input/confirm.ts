@@ -82,6 +82,6 @@ export async function requireConfirmation(
       hint: `Add --yes to the command. ${so}.`,
     });
   }
-  const { askYesOrNo } = await import('../prompts.ts');
+  const { askYesOrNo } = await import('./prompts.ts');
   if (!(await askYesOrNo(question))) throw new UsageError(`Not confirmed; ${otherwise}.`);
 }

@@ -37,7 +37,7 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
 }
 
 async function promptForSecret(what: string): Promise<string> {
-  const { askSecret } = await import('../prompts.ts');
+  const { askSecret } = await import('./prompts.ts');
   return askSecret(`${what}:`);
 }
 

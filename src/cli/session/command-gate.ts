@@ -80,7 +80,7 @@ export async function sandboxGateOf(settings: Settings, session: Connection): Pr
 }
 
 async function askName(name: string): Promise<string> {
-  const { askText } = await import('../prompts.ts');
+  const { askText } = await import('../input/prompts.ts');
   return askText(`Type ${name} to confirm:`);
 }
 

@@ -1,6 +1,6 @@
 import type { Template } from '../../../api/resource-types.ts';
-import { askChoice, askFromList, askText } from '../../../cli/prompts.ts';
-import type { AskedChoice } from '../../../cli/question.ts';
+import { askChoice, askFromList, askText } from '../../../cli/input/prompts.ts';
+import type { AskedChoice } from '../../../cli/input/question.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope, Template } from '../../../api/resource-types.ts';
 import { peopleAt } from '../../../cli/input/confirm.ts';
-import { askChoice } from '../../../cli/prompts.ts';
+import { askChoice } from '../../../cli/input/prompts.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';

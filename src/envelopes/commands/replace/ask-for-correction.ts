@@ -1,6 +1,6 @@
 import type { Envelope } from '../../../api/resource-types.ts';
-import { askChoice, askText } from '../../../cli/prompts.ts';
-import type { AskedChoice } from '../../../cli/question.ts';
+import { askChoice, askText } from '../../../cli/input/prompts.ts';
+import type { AskedChoice } from '../../../cli/input/question.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { hasSigned, isInFlight } from '../../../kernel/statuses.ts';
 import { mailboxOf } from '../../../kernel/text/person.ts';

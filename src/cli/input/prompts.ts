@@ -1,8 +1,8 @@
 import { isatty, ReadStream } from 'node:tty';
 import { password, search, select, input as text, confirm as yesOrNo } from '@inquirer/prompts';
-import { ctrlCPressed } from '../kernel/errors.ts';
-import { openControllingTerminal } from '../kernel/process/controlling-terminal.ts';
-import { waitingIndicator } from '../output/waiting-indicator.ts';
+import { ctrlCPressed } from '../../kernel/errors.ts';
+import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
+import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import { askPlainChoice, askPlainText, askPlainYesOrNo } from './plain-prompts.ts';
 import type { AskedChoice, PromptContext, TextQuestion } from './question.ts';
 
