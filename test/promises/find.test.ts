@@ -73,9 +73,9 @@ describe('find', () => {
 
   it('prints the same formats as lists', async () => {
     const all = await home.json`find contract`;
-    const listed = await home.json`envelopes list`;
-    // The rows were created in the same millisecond: their order is undefined.
-    expect(isList(all) && new Set(all)).toEqual(isList(listed) && new Set(listed));
+    if (!isList(all)) throw new Error('find prints no list');
+    expect(all.length).toBeGreaterThan(1);
+    expect(await home.json`envelopes list`).toEqual(expect.arrayContaining(all));
     const csv = await find('1379', '--csv', '--fields', 'id,signers.0.email');
     expect(csv.stdout).toBe(`id,signers.0.email\n${ids[2]},zoe@example.com\n`);
     expect((await find('1379')).stdout).toMatch(new RegExp(`^${ids[2]}\tSENT\t`));

@@ -40,7 +40,7 @@ describe.each(LISTS)('%s -o', (name, words) => {
   });
 
   it('replaces a file only with --force', async () => {
-    const csv = path('csv');
+    const csv = `kept-${path('csv')}`;
     await writeFile(home.path(csv), 'mine');
     const refused = await home.run([...words, '-o', csv]);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('it already exists')]);
