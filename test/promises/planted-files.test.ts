@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
@@ -45,9 +45,13 @@ describe.skipIf(isWindows).each(PLANTED)('%s', (_, plant) => {
   });
 
   it('in place of the profiles is named', async () => {
-    await rm(home.path('config', 'profiles.json'));
-    await plant(home.path('config', 'profiles.json'));
+    const path = home.path('config', 'profiles.json');
+    const kept = await readFile(path);
+    await rm(path);
+    await plant(path);
     const error = reportedError(await home.run`profiles list --json`);
+    await rm(path);
+    await writeFile(path, kept, { mode: 0o600 });
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('regular file') as unknown });
   });
 });
