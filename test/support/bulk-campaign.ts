@@ -61,6 +61,7 @@ class Course {
   /** How many rows each process sends (`--first`); 0 if it sends all. */
   readonly #first: number;
   readonly #copies: string[] = [];
+  #copyCount = 0;
   readonly #lossRate: number;
   readonly #root: string;
   readonly #seed: number;
@@ -268,7 +269,7 @@ class Course {
   }
 
   async #copy(index: number): Promise<void> {
-    const copy = join(this.#root, `copy-${this.#copies.length}`);
+    const copy = join(this.#root, `copy-${this.#copyCount++}`);
     await cp(this.#folder(index), copy, { recursive: true, filter: (path) => !path.includes('lock') });
     this.#copies.push(copy);
   }
