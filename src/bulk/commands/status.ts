@@ -145,12 +145,14 @@ function statusList(now: () => number): ListView<SignerLine> {
   const signer: TableColumn<SignerLine> = {
     key: 'signer',
     value: ({ name, email }) => name || email || '',
+    wraps: true,
     least: 8,
   };
   const detail: TableColumn<SignerLine> = {
     key: 'detail',
     header: 'DETAILS',
     value: (one) => detailOf(one, now()),
+    wraps: true,
   };
   return {
     id: (one) => one.envelopeId ?? '',
