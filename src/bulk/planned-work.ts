@@ -6,13 +6,18 @@ import type { OpenRun } from '../runs/runs.ts';
 import { readSavedRows } from '../runs/saved-rows.ts';
 import { requestsForRows } from './estimate.ts';
 
+/** A person by their address, as it is written first, and the number of emails that they get. */
+export interface EmailedPerson {
+  email: string;
+  emails: number;
+}
+
 /** What a run is going to do, up to the last row that it works on. */
 export interface PlannedWork {
   mode: RunMode;
   rows: number;
   signers: number;
-  /** The number of emails that each address gets, by its form in which addresses are compared. */
-  people: ReadonlyMap<string, number>;
+  people: readonly EmailedPerson[];
   /** The number of emails when the envelopes are sent, and when it is the turn of later signers. */
   emails: { now: number; later: number };
   requests: number;
@@ -23,7 +28,8 @@ export interface PlannedWork {
 /** Adds up the work of a run, row by row. */
 export class WorkCounter {
   readonly #mode: RunMode;
-  readonly #people = new Map<string, number>();
+  /** By the form in which addresses are compared. */
+  readonly #people = new Map<string, EmailedPerson>();
   #rows = 0;
   #drafts = 0;
   #signers = 0;
@@ -40,18 +46,22 @@ export class WorkCounter {
     this.#signers += signers.length;
     this.#now += askedFirst;
     for (const { email } of signers) {
-      const person = comparableSigner(email);
-      this.#people.set(person, (this.#people.get(person) ?? 0) + 1);
+      const key = comparableSigner(email);
+      const person = this.#people.get(key);
+      if (person === undefined) this.#people.set(key, { email, emails: 1 });
+      else person.emails++;
     }
   }
 
-  /** Returns the work. `emails`: the addresses that the guards check, if these are not only those of this work. */
-  total(emails: readonly string[] = [...this.#people.keys()]): PlannedWork {
+  /** Returns the work. `addresses`: those that the guards check, if these are not only the ones of this work. */
+  total(addresses?: readonly string[]): PlannedWork {
+    const people = [...this.#people.values()];
+    const emails = addresses ?? people.map(({ email }) => email);
     return {
       mode: this.#mode,
       rows: this.#rows,
       signers: this.#signers,
-      people: this.#people,
+      people,
       emails: { now: this.#now, later: this.#signers - this.#now },
       requests: requestsForRows(this.#rows - this.#drafts, this.#mode) + this.#drafts,
       write: { action: 'create', emails, sends: this.#mode !== 'draft', emailCount: this.#signers },

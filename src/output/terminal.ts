@@ -126,15 +126,15 @@ function write(
   undelivered?: (text: string) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
+    // Waiting for `drain` instead would need a listener for each of many writes.
     const hasRoom = stream.write(text, (error) => {
-      if (!error) return;
-      if (undelivered === undefined) reject(cannotWrite(error));
+      if (!error) resolve();
+      else if (undelivered === undefined) reject(cannotWrite(error));
       else {
         if (typeof text === 'string') undelivered(text);
         resolve();
       }
     });
     if (hasRoom) resolve();
-    else stream.once('drain', resolve);
   });
 }

@@ -86,16 +86,23 @@ export async function* readRunSummaries(
   }
 }
 
-/**
- * Returns the head of the newest run; with a base URL, of the newest one there.
- * @throws UsageError if a newer journal is damaged.
- */
-export async function lastRun(root: string, baseUrl?: string): Promise<RunHead | undefined> {
+/** The newest run, and the newer ones whose journals are damaged: each of those may be the newest one instead. */
+export interface LastRun {
+  head: RunHead | undefined;
+  /** Newest first. */
+  damaged: { id: string; error: unknown }[];
+}
+
+/** Returns the newest run; with a base URL, the newest one there. A damaged journal doesn't show its base URL. */
+export async function lastRun(root: string, baseUrl?: string): Promise<LastRun> {
+  const last: LastRun = { head: undefined, damaged: [] };
   for (const id of await runIds(root)) {
-    const head = await readHead(root, id);
-    if (head !== undefined && (baseUrl === undefined || head.baseUrl === baseUrl)) return head;
+    const head = await readHead(root, id).catch((error: unknown) => void last.damaged.push({ id, error }));
+    if (!head || (baseUrl !== undefined && head.baseUrl !== baseUrl)) continue;
+    last.head = head;
+    break;
   }
-  return undefined;
+  return last;
 }
 
 /** Returns the head of a run; undefined for a journal of another version. @throws UsageError if it is damaged. */

@@ -4,7 +4,7 @@ import { runOf } from '../catalog/markers.ts';
 import type { SelectedRun } from '../catalog/run-members.ts';
 import type { Context } from '../cli/session/context.ts';
 import type { Session } from '../cli/session/session.ts';
-import { ServiceError, UsageError } from '../kernel/errors.ts';
+import { messageOf, ServiceError, UsageError } from '../kernel/errors.ts';
 import { runsDir } from '../kernel/files/paths.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { RunState } from '../runs/run-state.ts';
@@ -143,9 +143,9 @@ export function argumentsOfRun(id: string): RunArguments {
 export async function shortArgumentsOfRun(id: string, { session }: Context): Promise<RunArguments> {
   const { lastRun } = await import('../runs/run-list.ts');
   const { baseUrl } = await session.settings();
-  // With a damaged journal, the ID always works.
-  const latest = await lastRun(runsDir(), baseUrl?.value).catch(() => undefined);
-  return latest?.id === id ? { argument: [], filter: ['--run', LAST] } : argumentsOfRun(id);
+  const { head, damaged } = await lastRun(runsDir(), baseUrl?.value);
+  const isLast = head?.id === id && damaged.length === 0;
+  return isLast ? { argument: [], filter: ['--run', LAST] } : argumentsOfRun(id);
 }
 
 function unknownRunError(id: string): ServiceError {
@@ -160,22 +160,47 @@ function unknownRunError(id: string): ServiceError {
   );
 }
 
+/** What happens if a run whose journal is damaged may be newer than the latest one: the latter is used with a notice, or nothing is. */
+export type DamagedNewerRun = 'notice' | 'refuse';
+
 /**
  * Returns the named run. Without a name, or for `last`, returns the latest one of the account.
- * @throws UsageError if the account has no runs.
+ * @throws UsageError if the account has no runs, or if it isn't certain which one is the latest.
  */
-export async function resolveRunId(id: string | undefined, { session }: Context): Promise<string> {
+export async function resolveRunId(
+  id: string | undefined,
+  { session, terminal }: Context,
+  onDamaged: DamagedNewerRun = 'refuse',
+): Promise<string> {
   if (id !== undefined && id !== LAST) return id;
   const { lastRun } = await import('../runs/run-list.ts');
+  const { baseUrl } = await session.settings();
+  const { head, damaged } = await lastRun(runsDir(), baseUrl?.value);
+  const [newer] = damaged;
+  if (head === undefined && newer !== undefined) throw newer.error;
+  if (head === undefined) throw await noRunError(session);
+  if (newer === undefined) return head.id;
+  if (onDamaged === 'refuse') throw uncertainLastError(newer, head.id);
+  terminal.notice(`${newer.id} is newer, but its journal is damaged. Showing ${head.id}.`);
+  return head.id;
+}
+
+function uncertainLastError(newer: { id: string; error: unknown }, id: string): UsageError {
+  return new UsageError(`It is not certain which run is the latest. ${messageOf(newer.error)}`, {
+    run: newer.id,
+    hint: `If you mean the one before ${newer.id}, name it: ${id}. See it with \`${command('bulk', 'status', id)}\`.`,
+  });
+}
+
+async function noRunError(session: Session): Promise<UsageError> {
+  const { lastRun } = await import('../runs/run-list.ts');
   const { baseUrl, profileName } = await session.settings();
-  const found = await lastRun(runsDir(), baseUrl?.value);
-  if (found !== undefined) return found.id;
-  const other = await lastRun(runsDir());
+  const { head: other } = await lastRun(runsDir());
   if (other === undefined)
-    throw new UsageError('This machine has no runs yet.', {
+    return new UsageError('This machine has no runs yet.', {
       hint: 'Start one: `esign bulk create FILE --template ID`.',
     });
-  throw new UsageError(
+  return new UsageError(
     `This machine has no runs of ${profileName === undefined ? baseUrl?.value : `the profile ${profileName.value}`}.`,
     { hint: `The latest run of another account is ${other.id}: \`${command('bulk', 'status', other.id)}\`.` },
   );

@@ -1,8 +1,10 @@
+import { closeSync, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, NotFoundError, UsageError } from '../kernel/errors.ts';
+import { NotFoundError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { readRegularSync } from '../kernel/files/regular-file.ts';
+import { openRegular } from '../kernel/files/regular-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
+import { shellWord } from '../kernel/text/shell-words.ts';
 import { toUtf8 } from '../kernel/text/utf8.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
@@ -22,17 +24,42 @@ export function storePath(folder: string): string {
  */
 export function readProfiles(folder: string): Profiles {
   const path = storePath(folder);
-  let text: string;
+  const text = readStore(path);
+  return text === undefined ? { current: undefined, profiles: {} } : parseStore(text, path);
+}
+
+/** Returns the text of the store, or undefined if it doesn't exist. */
+function readStore(path: string): string | undefined {
+  let file: number | undefined;
   try {
-    text = toUtf8(readRegularSync(path)).toString('utf8');
+    file = openRegular(path);
+    if (file === undefined) return undefined;
+    requirePrivate(fstatSync(file), path);
+    return toUtf8(readFileSync(file)).toString('utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check its permissions, or use a different folder with ESIGN_CONFIG_DIR.',
     });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
-  return parseStore(text, path);
+}
+
+/**
+ * Refuses a store that other users can change, as ssh does for its configuration: they could name a key command, which is run, or the
+ * host that gets the key.
+ */
+function requirePrivate({ uid, mode }: Stats, path: string): void {
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  const isForeign = uid !== user && uid !== 0;
+  if (!isForeign && (mode & 0o022) === 0) return;
+  const why = isForeign ? `it belongs to another user (${uid})` : 'other users can change it';
+  throw new UsageError(`The profiles file ${path} is not used, because ${why}.`, {
+    hint: `Check its content, then run \`${isForeign ? `chown ${user}` : 'chmod 600'} ${shellWord(path)}\`.`,
+  });
 }
 
 function parseStore(text: string, path: string): Profiles {

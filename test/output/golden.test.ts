@@ -5,6 +5,8 @@ import { profileList } from '../../src/accounts/commands/profile-table.ts';
 import { renderProfile, renderSettings } from '../../src/accounts/commands/profile-text.ts';
 import type { Envelope, Template } from '../../src/api/resource-types.ts';
 import { RUN_LIST } from '../../src/bulk/commands/list.ts';
+import { attentionText } from '../../src/bulk/commands/status-attention.ts';
+import type { SignerLine } from '../../src/bulk/status/signer-lines.ts';
 import type { NextStepsTerminal } from '../../src/cli/terminal.ts';
 import { renderVerified } from '../../src/documents/commands/download-lines.ts';
 import { envelopeList } from '../../src/envelopes/commands/envelope-table.ts';
@@ -18,6 +20,7 @@ import { widthOf } from '../../src/output/text.ts';
 import { logList } from '../../src/reports/commands/log.ts';
 import type { RunSummary } from '../../src/runs/run-list.ts';
 import { renderSandbox } from '../../src/sandbox/commands/start.ts';
+import { argumentsOfRun } from '../../src/selection/selected-run.ts';
 import { combineGuards } from '../../src/settings/guards/guards.ts';
 import { templateList } from '../../src/templates/commands/template-table.ts';
 import { renderTemplate } from '../../src/templates/commands/template-text.ts';
@@ -179,6 +182,21 @@ const entry: LogEntry = {
   outcome: 'done',
   error: null,
 };
+const waitingLine: SignerLine = {
+  row: 1,
+  line: 2,
+  requestId: null,
+  envelopeId: 'env_085994b08deaa0744d20',
+  envelopeStatus: 'SENT',
+  state: 'waiting',
+  name: 'Annegret Freifrau zu Hohenlohe und Hubert Graf von Wolfenbüttel',
+  email: 'hubert@example.com',
+  role: 'Tenant',
+  sentAt: '2026-11-20T08:00:00Z',
+  signedAt: null,
+  waitingSince: '2026-11-20T08:00:00Z',
+  error: null,
+};
 
 function terminalOf(columns: number): NextStepsTerminal & { written: string } {
   const terminal = {
@@ -247,7 +265,22 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
   template: (columns) =>
     renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, true, terminalOf(columns)),
-  log: (columns) => listed([entry, { ...entry, profile: 'sandbox' }], logList(now), columns),
+  log: (columns) =>
+    listed(
+      [
+        entry,
+        {
+          ...entry,
+          profile: 'sandbox',
+          command: 'envelopes cancel',
+          reason: 'The tenant has found another flat, and asks us to take the lease back',
+        },
+      ],
+      logList(now),
+      columns,
+    ),
+  'run-attention': (columns) =>
+    attentionText([waitingLine], argumentsOfRun('run-1'), terminalOf(columns), now),
   verified: (columns) =>
     (['ok', 'unlisted'] as const)
       .map((list) => ({ path: `${list}.txt`, sha256: 'a4f4c3', list, seal: null, error: null }))

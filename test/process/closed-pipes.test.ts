@@ -109,6 +109,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
       'exit codes 10 0',
       'OUTPUT_CLOSED',
     ]);
+    expect(jsonLines(run.stderr).every(isRecord)).toBe(true);
     const [, resume] = /`(esign bulk resume [^`]+)`/.exec(run.stderr) ?? [];
     expect((await shell(resume ?? '', env)).code).toBe(0);
     const mails = parseJson((await shell('esign sandbox mails --json', env)).stdout);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
@@ -259,7 +259,6 @@ describe('an unfinished run whose list is run again', () => {
     for (const damaged of damages) {
       await writeFile(path, damaged);
       const results = [
-        await home.run`bulk status`,
         await home.run`bulk status ${String(id)}`,
         await home.run`bulk resume ${String(id)} --yes`,
         await send(),
@@ -273,5 +272,35 @@ describe('an unfinished run whose list is run again', () => {
     }
     await writeFile(path, text);
     expect(await relay.emails()).toEqual(once('torn', 2));
+  });
+
+  it('with a damaged newer run, the latest run is shown with a notice, and not acted on', async () => {
+    await people('older', 3);
+    await send('--first', '2');
+    const [{ id: older } = {}] = await runsHere();
+    await people('newer', 2);
+    await send();
+    const [{ id: newer } = {}] = await runsHere();
+    await writeFile(home.path('state', 'runs', String(newer), 'journal.jsonl'), '');
+
+    for (const words of ['bulk status --csv', 'bulk export']) {
+      const { code, stdout, stderr } = await home.run(words.split(' '));
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^1,2,.*,SENT/m)]);
+      expect(stderr).toContain(`${newer} is newer, but its journal is damaged. Showing ${older}.`);
+    }
+    for (const words of ['bulk resume --yes', 'envelopes cancel --run last --yes', 'late --run last']) {
+      expect(reportedError(await home.run(`${words} --json`.split(' ')))).toMatchObject({
+        exitCode: 2,
+        run: newer,
+        hint: expect.stringContaining(String(older)) as unknown,
+      });
+    }
+    for (const words of ['bulk status -q', 'bulk list -q -L 1']) {
+      const { code, stdout } = await home.run(words.split(' '));
+      expect([code, stdout]).toEqual([2, '']);
+    }
+    expect((await home.run(argv`bulk resume ${String(older)} --yes`)).code).toBe(0);
+    expect(await relay.emails()).toEqual({ ...once('older', 3), ...once('newer', 2) });
+    await rm(home.path('state', 'runs', String(newer)), { recursive: true });
   });
 });

@@ -313,6 +313,14 @@ describe('before a list is sent', () => {
     expect(value).toMatchObject({ people: 3, signers: 4, emails: { now: 2, later: 2 } });
   });
 
+  it('people who get several emails are named as the list writes them', async () => {
+    const rows = ['Ann@Tenants.example', 'ann@tenants.example'].map(
+      (email, n) => `${email},Ann,Tenant,${n}\n`,
+    );
+    await writeFile(home.path('rows.csv'), `email,name,role,meta.flat\n${rows.join('')}`);
+    expect((await preview('--allow-missing-roles')).text).toContain('Ann@Tenants.example 2 times');
+  });
+
   it('it shows who has signed or has it open, who moved, and unusual domains, without further requests', async () => {
     const people = ['ann', 'bo', 'cy', 'dee'].map((name): [string, string] => [
       `${name}@tenants.example`,

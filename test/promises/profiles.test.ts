@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -344,6 +344,31 @@ describe('a profile', () => {
     const keys = elsewhere.seen.map(({ headers }) => headers.authorization);
     expect(keys).toEqual([`Bearer ${sandbox.apiKey}`, `Bearer ${canary}`]);
     await elsewhere.close();
+  });
+
+  it.skipIf(process.platform === 'win32')('in a file that other users can change is not used', async () => {
+    const marker = home.path('ran');
+    await addUnchecked('acme', sandbox.baseUrl);
+    const file = home.path('config', 'profiles.json');
+    const text = (await readFile(file, 'utf8')).replace(
+      /"apiKey": ".*"/,
+      `"apiKeyCommand": "touch ${marker}; echo ${sandbox.apiKey}"`,
+    );
+    await writeFile(file, text);
+    for (const mode of [0o620, 0o602]) {
+      await chmod(file, mode);
+      for (const words of ['envelopes list', 'profiles edit acme --read-only', 'bulk list']) {
+        const run = await home.run(`${words} --json`.split(' '));
+        expect(reportedError(run)).toMatchObject({
+          exitCode: 2,
+          hint: expect.stringContaining('chmod 600') as unknown,
+        });
+      }
+      await expect(stat(marker)).rejects.toThrow('ENOENT');
+    }
+    await chmod(file, 0o644);
+    expect((await home.run`envelopes list`).code).toBe(0);
+    expect((await stat(marker)).isFile()).toBe(true);
   });
 
   it('in an invalid file is reported with its path, and the file is left unchanged', async () => {

@@ -57,7 +57,7 @@ export default class BulkExport extends EsignCommand {
     const { args, flags, context, terminal } = await this.start(BulkExport);
     const { into, failed } = flags;
     checkRowsFile(flags, into);
-    const id = await resolveRunId(args.run, context);
+    const id = await resolveRunId(args.run, context, 'notice');
     if (into !== undefined) return exportInto({ id, into, failed, to: flags }, context);
     const results = resultsOfRun(id, failed);
     const out = terminal.hidingSecrets();

@@ -23,14 +23,24 @@ export default class BulkList extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context } = await this.start(BulkList);
     const { session, terminal } = context;
-    const skipped = (error: unknown) => terminal.notice(messageOf(error));
+    let isComplete = true;
+    const skipped = (error: unknown) => {
+      // Without the newest run, its ID would look like the latest one's.
+      if (flags.quiet) throw error;
+      isComplete = false;
+      terminal.notice(messageOf(error));
+    };
     const { baseUrl } = await session.settings();
     const { heads, others } = await runHeads(runsDir(), baseUrl?.value, skipped);
     const runs = readRunSummaries(runsDir(), heads, skipped);
-    await writeList(withLimit.take(runs, flags, context), RUN_LIST, flags, terminal);
+    const isEmpty = heads.length === 0 && isComplete;
+    const view = isEmpty ? { ...RUN_LIST, empty: NO_RUNS } : RUN_LIST;
+    await writeList(withLimit.take(runs, flags, context), view, flags, terminal);
     if (others.length > 0) terminal.notice(othersInWords(others));
   }
 }
+
+const NO_RUNS = 'No runs yet. Start one: esign bulk create FILE --template ID --send';
 
 /** Returns how many runs of other accounts are not shown, and the commands that list them. */
 function othersInWords(others: readonly RunHead[]): string {
@@ -50,7 +60,6 @@ const counts = (['done', 'failed', 'total'] as const).map(
 /** The list view of runs. */
 export const RUN_LIST: ListView<RunSummary> = {
   id: (run) => run.id,
-  empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',
   columns: [id, state, ...counts, { key: 'createdAt', header: 'CREATED' }, file],
   // The ID contains the time.
   shown: [id, state, ...counts, file],

@@ -104,7 +104,7 @@ function attentionTable(
     rows,
     [
       { key: 'line', fixed: true },
-      { key: 'person', least: 8 },
+      { key: 'person', wraps: true, least: 8 },
       { key: 'what', header, least: 12 },
       { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
     ],

@@ -62,7 +62,8 @@ export default class BulkStatus extends EsignCommand {
     const only = flags.only === undefined ? undefined : readStates(flags.only);
     const format = { ...flags, table: outputTable(flags, terminal) };
     preferLowMemory();
-    const id = await resolveRunId(args.run, context);
+    // The IDs of another run than the latest one may be passed to a command that writes.
+    const id = await resolveRunId(args.run, context, flags.quiet ? 'refuse' : 'notice');
     const out = terminal.hidingSecrets();
     const { state, lines } = await statusOfRun(id, context);
     const isSelected = ({ state: one }: SignerLine) => only === undefined || only.includes(one);
@@ -144,12 +145,14 @@ function statusList(now: () => number): ListView<SignerLine> {
   const signer: TableColumn<SignerLine> = {
     key: 'signer',
     value: ({ name, email }) => name || email || '',
+    wraps: true,
     least: 8,
   };
   const detail: TableColumn<SignerLine> = {
     key: 'detail',
     header: 'DETAILS',
     value: (one) => detailOf(one, now()),
+    wraps: true,
   };
   return {
     id: (one) => one.envelopeId ?? '',

@@ -31,7 +31,7 @@ export default class Log extends EsignCommand {
   }
 }
 
-/** Enough for `unknown: TIMEOUT` and the beginning of a reason; the rest is in the JSON. */
+/** Enough for `unknown: TIMEOUT`. */
 const OUTCOME_WIDTH = 16;
 
 export function logList(now: number): ListView<LogEntry> {
@@ -58,6 +58,7 @@ export function logList(now: number): ListView<LogEntry> {
       {
         key: 'outcome',
         value: outcomeOf,
+        wraps: true,
         least: OUTCOME_WIDTH,
       },
       { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf, fixed: true },

@@ -80,7 +80,7 @@ async function confirmRows(
 ): Promise<void> {
   const sends = mode !== 'draft';
   const question = {
-    what: sends ? `Send ${what} to ${countedPeople(people.size)}${turnsInWords(emails)}` : `Create ${what}`,
+    what: sends ? `Send ${what} to ${countedPeople(people.length)}${turnsInWords(emails)}` : `Create ${what}`,
     yes: yes || (!sends && !context.terminal.canAsk),
     otherwise: 'nothing was sent',
     fromStdin,
@@ -100,7 +100,7 @@ export async function printNewRunPlan(run: NewRun, client: Client, context: Cont
     const send = work.mode !== 'draft';
     const first = { line, subject, message };
     const file = list.report.name;
-    const people = work.people.size;
+    const people = work.people.length;
     const counts = { rows, signers, people, emails, existing };
     await writeJson(
       { dryRun: true, file, ...counts, send, requests, first, known: findingsAsJson(findings) },
@@ -136,7 +136,7 @@ export async function printResumePlan(state: RunState, work: PlannedWork, contex
   const { terminal } = context;
   const { id: run, file } = state.head;
   const { mode, rows, signers, emails, requests } = work;
-  const people = work.people.size;
+  const people = work.people.length;
   if (terminal.json)
     await writeJson(
       { dryRun: true, run, file, send: mode !== 'draft', rows, signers, people, emails, requests },
@@ -233,11 +233,11 @@ function turnsInWords({ now, later }: PlannedWork['emails']): string {
 const MAX_NAMED = 2;
 
 function peopleInWords(people: PlannedWork['people']): string {
-  const several = [...people].filter(([, emails]) => emails > 1).sort(([, one], [, other]) => other - one);
-  const named = several.slice(0, MAX_NAMED).map(([email, emails]) => `${email} ${grouped(emails)} times`);
+  const several = people.filter(({ emails }) => emails > 1).sort((one, other) => other.emails - one.emails);
+  const named = several.slice(0, MAX_NAMED).map(({ email, emails }) => `${email} ${grouped(emails)} times`);
   const others = several.length - named.length;
   const more = others > 0 ? [`${grouped(others)} more several times`] : [];
-  return safeLine([countedPeople(people.size), ...named, ...more].join(', '));
+  return safeLine([countedPeople(people.length), ...named, ...more].join(', '));
 }
 
 function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): SummaryLines[number] {
