@@ -4,7 +4,7 @@ import { csrf } from 'hono/csrf';
 import { HTTPException } from 'hono/http-exception';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
-import { readFont } from '../documents/text/fonts.ts';
+import { readFont } from '../documents/fonts.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
 import { readForm } from '../service/base/request-body.ts';
