@@ -6,7 +6,7 @@ import { ensureBuilt, step } from './ensure.js';
 import { here, NODES, nodeOf } from './nodes.js';
 import { progress } from './progress.js';
 import { checkCore } from './systems/core.js';
-import { linux } from './systems/system.js';
+import { System } from './systems/system.js';
 import { install, pack } from './tarball.js';
 import { runVitest } from './vitest.js';
 
@@ -98,7 +98,9 @@ async function coreOn(lines, program) {
     const home = join(folder, `home of Ada ${line}`);
     await mkdir(join(home, 'temporary'), { recursive: true });
     const node = await nodeOf(version, system, arch);
-    systems.push(linux({ command: [node, program], home, version, arch }));
+    systems.push(
+      new System({ command: [node, program], home, platform: [`linux-${arch}`, `node-v${version}`] }),
+    );
   }
   const ended = progress(`Core checks on Node ${lines.join(', ')}`);
   const results = await Promise.allSettled(systems.map(checkCore));

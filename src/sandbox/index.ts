@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { systemClock, writtenTime } from '../kernel/clock.ts';
-import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
+import { isPortTaken } from '../kernel/network/listening.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createDocumentMaker } from './documents/index.ts';
 import { ApiError } from './service/base/errors.ts';
@@ -19,8 +20,7 @@ import { type Service, type ServiceOptions, startService } from './service/serve
  * bucket with its files, and the documents it draws.
  */
 
-interface SandboxOptions
-  extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId' | 'seed'> {
+interface SandboxOptions extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'seed'> {
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
@@ -82,7 +82,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await bucket.close();
     if (error instanceof ApiError && error.details && options.seed)
       throw options.seed.mistakes(error.details);
-    throw listenError(error, options.port);
+    throw error;
   }
 }
 
@@ -100,25 +100,9 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
   try {
     return await start(wanted);
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE') return start(0);
-    throw listenError(error, wanted);
+    if (isPortTaken(error)) return start(0);
+    throw error;
   }
-}
-
-/** Returns a UsageError if the port can't be used. Any other error is returned unchanged. */
-function listenError(error: unknown, port: number): unknown {
-  const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  if (call !== 'listen') return error;
-  const hint = 'Use a different port with --port, or --port 0 for any free one.';
-  if (codeOf(error) !== 'EADDRINUSE')
-    return new UsageError(`Can't start the sandbox on port ${port}: ${messageOf(error)}.`, {
-      cause: error,
-      hint,
-    });
-  return new UsageError(`Port ${port} is already in use, possibly by another sandbox.`, {
-    cause: error,
-    hint,
-  });
 }
 
 const bucketKeysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });

@@ -27,9 +27,6 @@ export interface FieldRecord {
   shownType?: string;
 }
 
-/** The height in points above which a text box can have several lines. */
-export const MIN_MULTILINE_HEIGHT = 30;
-
 /** The maximum number of pages of a template. */
 export const MAX_PAGES = 100;
 

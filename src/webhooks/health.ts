@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { closeServer } from '../kernel/network/listening.ts';
+import { closeServer, openPort } from '../kernel/network/listening.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
 import type { OldestForward } from './forward/queue.ts';
-import { openPort } from './open-port.ts';
 import { limitConnections } from './receive/connections.ts';
 import type { Delivery } from './receive/delivery.ts';
 

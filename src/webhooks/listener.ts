@@ -12,7 +12,7 @@ import { EVENTS_FORMAT, type EventRecord, type JournalEntry, recordFromDelivery 
 import { FORWARD_TIMEOUT_MS, STOP_TIMEOUT_MS } from './listen-defaults.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { ListenerWarnings } from './listener-warnings.ts';
-import type { Delivery } from './receive/delivery.ts';
+import { type Delivery, isAccepted } from './receive/delivery.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
@@ -75,7 +75,7 @@ class Listener {
       verify,
       clock,
       onResult: (result) => {
-        this.#inspector?.forwarded(result);
+        this.#inspector?.board.addForward(result, false);
         channel.push({ type: 'forward', result });
       },
       warn,
@@ -139,7 +139,7 @@ class Listener {
         },
       });
       const { url } = receiver;
-      this.#inspector?.listensAt(url);
+      if (this.#inspector) this.#inspector.board.listensAt = url;
       const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
       this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
       for (const message of damaged) this.#warn(message);
@@ -169,7 +169,7 @@ class Listener {
     const { clock, eventsFolder } = this.#options;
     const since = new Date(clock.now()).setHours(0, 0, 0, 0);
     for await (const record of readEvents(eventsFolder, { since }))
-      if (record.reason !== null || this.#isWanted(record.event)) yield record;
+      if (!isAccepted(record) || this.#isWanted(record.event)) yield record;
   }
 
   /** Runs the tunnel until the signal aborts; without a tunnel, waits for the signal. @throws when the tunnel ends by itself */
@@ -202,25 +202,26 @@ class Listener {
 
   /** Stores a delivery in the journal. It is acknowledged only after that. */
   async #take(delivery: Delivery): Promise<void> {
-    const { reason, event, verified, duplicate, receivedAt } = delivery;
+    const { event, verified, duplicate, receivedAt } = delivery;
     const isRecorded = this.#isRecorded(delivery);
-    const isForwarded = reason === null && this.#isWanted(event);
+    const isForwarded = isAccepted(delivery) && this.#isWanted(event);
     const record = recordFromDelivery(delivery, isForwarded ? this.#forwarding.targets : []);
     const place = isRecorded ? await this.#journal.append(record) : undefined;
     this.#health.received(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
-    this.#count.refused += Number(reason !== null);
+    this.#count.refused += Number(!isAccepted(delivery));
     this.#count.duplicates += Number(duplicate);
-    if (place === undefined || (reason === null && !this.#isWanted(event))) return;
-    this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
+    if (place === undefined || (isAccepted(delivery) && !isForwarded)) return;
+    this.#inspector?.board.addDelivery(record, this.#options.clock.now() - Date.parse(receivedAt));
     this.#channel.push({ type: 'delivery', delivery, place });
     if (isForwarded) this.#forwarding.enqueue(record, place);
   }
 
   /** Returns whether to record a delivery. Anyone can send invalid ones and repeat valid ones, so they must not fill the disk. */
-  #isRecorded({ reason, duplicate, bytes }: Delivery): boolean {
-    if (reason === null && !duplicate) return true;
+  #isRecorded(delivery: Delivery): boolean {
+    const { duplicate, bytes } = delivery;
+    if (isAccepted(delivery) && !duplicate) return true;
     const limit = duplicate ? this.#repeats : this.#refusals;
     if (limit.allows(bytes)) return true;
     this.#warnings.unrecorded(duplicate ? 'repeated' : 'refused');

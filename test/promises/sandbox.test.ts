@@ -48,7 +48,7 @@ describe('the sandbox', () => {
     const taken = await refused(home.background`sandbox start --port ${port} --ephemeral --json`);
     expect([folder.code, taken.code]).toEqual([2, 2]);
     expect(reportedError(taken)).toMatchObject({
-      message: expect.stringContaining(`${port} is already in use`) as unknown,
+      message: expect.stringContaining(`${port}: the port is already in use`) as unknown,
     });
     await running.stop();
   });

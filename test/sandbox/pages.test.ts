@@ -152,7 +152,7 @@ describe('the pages', () => {
     expect((await post(path, agreed)).status).toBe(303);
     expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'COMPLETED' });
     const signed = await (await fetch(at(`${path}/signed.pdf`))).arrayBuffer();
-    expect(await strokesIn(new Uint8Array(signed), 4)).toHaveLength(7);
+    expect(await strokesIn(new Uint8Array(signed), 4)).toHaveLength(6);
   });
 
   it.each([

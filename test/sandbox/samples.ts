@@ -10,7 +10,7 @@ export function template(id: string): TemplateRecord {
   return found;
 }
 
-/** A signer who has signed without typing anything. */
+/** A signer who has signed. */
 export function signer(number: number, facts: Partial<SignerRecord> = {}): SignerRecord {
   const minute = String(number).padStart(2, '0');
   return {
@@ -74,6 +74,13 @@ function historyOf(signers: SignerRecord[]): HistoryEntry[] {
 
 const documents = new Map<string, Uint8Array>();
 
+/** The signer with the name in the signature fields that have no value. */
+function withSignatures(of: TemplateRecord, one: SignerRecord): SignerRecord {
+  const fields = of.fields.filter(({ type, role }) => type === 'SIGNATURE' && role === one.role);
+  const typed = Object.fromEntries(fields.map(({ fieldId }) => [fieldId, one.name]));
+  return { ...one, values: { ...typed, ...one.values } };
+}
+
 export async function signedPdf(
   of: TemplateRecord,
   signers: SignerRecord[],
@@ -81,7 +88,8 @@ export async function signedPdf(
 ): Promise<Uint8Array> {
   const document = documents.get(of.id) ?? (await maker.document(of));
   documents.set(of.id, document);
-  return maker.signed({ template: of, envelope: envelope(of, signers, facts), document });
+  const signed = signers.map((one) => withSignatures(of, one));
+  return maker.signed({ template: of, envelope: envelope(of, signed, facts), document });
 }
 
 export async function certificate(

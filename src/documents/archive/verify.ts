@@ -10,7 +10,7 @@ import { checkSeal, type SealWithSigner } from '../seal/check-seal.ts';
 import { expectsSeals, judgeSeal, type SealRule, type SealWithTrust } from '../seal/judge.ts';
 import { hasSealedPart, sealedPartPath, writeSealedPart } from '../seal/sealed-part.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
-import { type ExpectedHash, folderAndParents, type HashListLine, HashLists } from './hash-lists.ts';
+import { type ExpectedHash, folderAndParents, HashLists } from './hash-lists.ts';
 import { localError } from './local-error.ts';
 import { isInsideFolder, MANIFEST_NAME } from './manifest.ts';
 import { isCutOff, isPdf } from './pdf-header.ts';
@@ -176,11 +176,16 @@ interface ArchiveFile {
  */
 async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFile[]> {
   if (!(await isFolder(place))) return [{ path: place, name: place, isNamed: true }];
-  const found = new FilesToVerify(place);
+  const found: FoundFiles = { place, paths: new Set(), failures: [] };
   await addFolder(place, found, lists);
   for (const dir of folderAndParents(dirname(resolve(place))))
-    for (const line of (await lists.of(dir)).lines) found.addBelow(line);
-  const candidates = found.candidates;
+    for (const { file } of (await lists.of(dir)).lines)
+      if (file?.startsWith(`${resolve(place)}${sep}`)) addFile(file, found);
+  const files = [...found.paths].map((path): ArchiveFile => {
+    const name = relative(place, path).split(sep).join('/');
+    return { path, name, isNamed: false };
+  });
+  const candidates = [...files, ...found.failures];
   if (candidates.length > 0) return candidates;
   throw new UsageError(`${place} contains no PDFs, and no ${MANIFEST_NAME} that lists files.`, {
     hint: '`esign envelopes download ID --dir DIR` writes both.',
@@ -198,52 +203,33 @@ async function isFolder(place: string): Promise<boolean> {
   return entry.isDirectory();
 }
 
-/** Collects the files to check in a folder, each one once. */
-class FilesToVerify {
-  readonly #place: string;
-  readonly #byPath = new Map<string, ArchiveFile>();
-  readonly #failures: ArchiveFile[] = [];
+/** The files to check in a folder, each one once, and what prevents checking others. */
+interface FoundFiles {
+  place: string;
+  paths: Set<string>;
+  failures: ArchiveFile[];
+}
 
-  constructor(place: string) {
-    this.#place = place;
-  }
-
-  get candidates(): ArchiveFile[] {
-    return [...this.#byPath.values(), ...this.#failures];
-  }
-
-  addFile(path: string): void {
-    const name = relative(this.#place, path).split(sep).join('/');
-    this.#byPath.set(path, { path, name, isNamed: false });
-  }
-
-  addFailure(path: string | null, name: string): void {
-    this.#failures.push({ path, name, isNamed: false, isFailure: true });
-  }
-
-  addLine(dir: string, line: HashListLine): void {
-    if (line.file === undefined) {
-      this.addFailure(null, `${join(dir, MANIFEST_NAME)}: ${line.problem}`);
-    } else this.addFile(join(dir, relative(resolve(dir), line.file)));
-  }
-
-  /** Adds a line of a list above the folder if it names a file in the folder. */
-  addBelow({ file }: HashListLine): void {
-    const base = resolve(this.#place);
-    if (file?.startsWith(`${base}${sep}`)) this.addFile(join(this.#place, relative(base, file)));
-  }
+/** Adds a file of the folder, under the path that begins as the user named the folder. */
+function addFile(file: string, { place, paths }: FoundFiles): void {
+  paths.add(join(place, relative(resolve(place), resolve(file))));
 }
 
 /** Adds a folder and its subfolders. Links to folders are not followed, because they can lead anywhere and form cycles. */
-async function addFolder(dir: string, found: FilesToVerify, lists: HashLists): Promise<void> {
-  for (const line of (await lists.of(resolve(dir))).lines) found.addLine(dir, line);
+async function addFolder(dir: string, found: FoundFiles, lists: HashLists): Promise<void> {
+  const fail = (path: string | null, name: string) =>
+    void found.failures.push({ path, name, isNamed: false, isFailure: true });
+  for (const { file, problem } of (await lists.of(resolve(dir))).lines) {
+    if (file !== undefined) addFile(file, found);
+    else fail(null, `${join(dir, MANIFEST_NAME)}: ${problem}`);
+  }
   const entries = await readdir(dir, { withFileTypes: true }).catch((error: unknown) =>
-    found.addFailure(dir, `${dir} can't be read (${diskReason(error)}).`),
+    fail(dir, `${dir} can't be read (${diskReason(error)}).`),
   );
   const sorted = [...(entries ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of sorted) {
     const path = join(dir, entry.name);
-    if (/\.pdf$/i.test(entry.name)) found.addFile(path);
+    if (/\.pdf$/i.test(entry.name)) addFile(path, found);
     if (entry.isDirectory()) await addFolder(path, found, lists);
   }
 }

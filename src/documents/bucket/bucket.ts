@@ -4,7 +4,8 @@ import { REQUEST_TIMEOUT_MS } from '../../api/limits.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
-import { type BucketSettings, connect } from './connection.ts';
+import type { StorageSettings } from '../../settings/profile.ts';
+import { connect } from './connection.ts';
 import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './errors.ts';
 import { metadataFromHeaders, type ObjectMetadata, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
@@ -40,7 +41,7 @@ export interface ConnectOptions {
  * @throws StorageError if no bucket is configured.
  */
 export async function openBucket(
-  settings: BucketSettings,
+  settings: StorageSettings,
   { timeoutMs = REQUEST_TIMEOUT_MS, maxAttempts = 4, trace }: ConnectOptions = {},
 ): Promise<Bucket> {
   const name = settings.bucket;
@@ -123,7 +124,7 @@ async function* bytesOf(body: Readable, timeoutMs: number): AsyncGenerator<Uint8
  * @throws StorageError if it can't be reached, does not exist, refuses the credentials, or isn't an S3 service.
  */
 export async function probeBucket(
-  settings: BucketSettings,
+  settings: StorageSettings,
   { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
 ): Promise<'yes' | 'unknown'> {
   // A single attempt, because a person is waiting for the reason.

@@ -4,20 +4,9 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
+import type { StorageSettings } from '../../settings/profile.ts';
 import { readQuotedNames } from './aws-config.ts';
 import { awsCredentials, type CredentialRequests, refuseBrokenVariables } from './credentials.ts';
-
-/** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
-export interface BucketSettings {
-  bucket?: string | undefined;
-  region?: string | undefined;
-  endpoint?: string | undefined;
-  /** True by default if an endpoint is set. */
-  pathStyle?: boolean | undefined;
-  awsProfile?: string | undefined;
-  accessKeyId?: string | undefined;
-  secretAccessKey?: string | undefined;
-}
 
 const CONNECT_MS = 10_000;
 /**
@@ -26,7 +15,7 @@ const CONNECT_MS = 10_000;
  */
 export async function connect(
   sdk: typeof import('./s3-sdk.ts'),
-  settings: BucketSettings,
+  settings: StorageSettings,
   timeoutMs: number,
 ): Promise<{ client: S3Client; endpoint: string | undefined }> {
   unsetEmptyVariables();
@@ -60,7 +49,7 @@ function unsetEmptyVariables(): void {
     if (name.startsWith('AWS_') && value === '') delete process.env[name];
 }
 
-function clientConfig(settings: BucketSettings, timeoutMs: number): S3ClientConfig {
+function clientConfig(settings: StorageSettings, timeoutMs: number): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   return {

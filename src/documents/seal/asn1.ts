@@ -63,13 +63,6 @@ export class Element {
     return tagClass === CONTEXT_SPECIFIC ? tagNumber : undefined;
   }
 
-  /** The bytes after the tag and length. */
-  get content(): Buffer {
-    const { raw } = this;
-    const length = raw[1] ?? 0;
-    return raw.subarray(length < 0x80 ? 2 : 2 + (length & 0x7f));
-  }
-
   get oid(): string {
     if (!(this.#block instanceof ObjectIdentifier))
       throw unreadableError('its CMS structure lacks a required object identifier');

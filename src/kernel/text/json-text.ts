@@ -41,33 +41,6 @@ function countNames(value: unknown): number {
   return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
 }
 
-/** Returns the total indentation of all lines of indented JSON, in levels. Small untrusted text can become huge when it is indented. */
-function indentsOf(text: string): number {
-  let indents = 0;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charAt(i)) {
-      case '"':
-        i = endOfString(text, i) - 1;
-        break;
-      case '{':
-      case '[':
-        depth++;
-        indents += depth;
-        break;
-      case ',':
-        indents += depth;
-        break;
-      case '}':
-      case ']':
-        depth--;
-        indents += depth;
-        break;
-    }
-  }
-  return indents;
-}
-
 /** Returns the texts of the items in an array that is a member of the outermost object. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);
@@ -97,13 +70,6 @@ function partRanges(text: string): (readonly [number, number])[] {
 }
 
 const INDENT = '  ';
-/** The maximum total indentation, in levels: 4 MiB of spaces. */
-const MAX_INDENTS = 2 * 1024 * 1024;
-
-/** Returns false for JSON that is nested so deeply that it would become too large when indented. */
-export function canIndent(text: string): boolean {
-  return indentsOf(text) <= MAX_INDENTS;
-}
 
 /** Indents valid JSON text without changing any token. */
 export function indentJson(text: string): string {

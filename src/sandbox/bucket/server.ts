@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
-import { closeServer, listenOn, originOf } from '../../kernel/network/listening.ts';
+import { closeServer, openPort } from '../../kernel/network/listening.ts';
 import { html } from '../../pages/html.ts';
 import { HOST, type ObjectWriter } from '../model.ts';
 import { type BucketCall, writeXml } from './call.ts';
@@ -30,16 +30,14 @@ export interface BucketServer {
 }
 
 /**
- * Starts an S3-compatible endpoint for one bucket: path style, Signature Version 4, no anonymous access. Rejects with the system's error
- * if the port is in use.
+ * Starts an S3-compatible endpoint for one bucket: path style, Signature Version 4, no anonymous access.
+ * @throws UsageError if the port can't be used.
  */
 export async function startBucket(options: BucketOptions): Promise<BucketServer> {
   const store = await ObjectStore.open(join(options.dir, options.bucket));
   const server = createServer((request, response) => void respond(request, response, store, options));
-  await listenOn(server, options.port, HOST);
-  // From now on, an error means that a connection could not be accepted, which its client notices.
-  server.on('error', () => undefined);
-  return { endpoint: originOf(server, HOST), objects: store, close: () => closeServer(server) };
+  const port = { host: HOST, port: options.port, flag: '--port', what: "open the sandbox's bucket" };
+  return { endpoint: await openPort(server, port), objects: store, close: () => closeServer(server) };
 }
 
 /** Responds to a request. Never rejects. */

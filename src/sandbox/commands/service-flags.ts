@@ -13,8 +13,8 @@ import type { Context } from '../../cli/session/context.ts';
 import { durationText } from '../../kernel/duration.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import { readFaultFlags } from './fault-flags.ts';
-import { fetchStandIns } from './like.ts';
 import { readSeedFile } from './seed-file.ts';
+import { fetchStandIns } from './stand-ins.ts';
 
 /** The flags that determine how a sandbox behaves, for `start` and `exec`. */
 export const serviceFlags = inGroup('SERVICE', {

@@ -1,11 +1,14 @@
-import type { Client } from '../../api/client.ts';
 import type { Template, TemplateField } from '../../api/resource-types.ts';
+import type { Context } from '../../cli/session/context.ts';
+import { listed } from '../../kernel/duration.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { isRecord } from '../../kernel/json.ts';
+import { profileNamed, readProfiles } from '../../settings/store.ts';
 import { inferRoles, sentRoles } from '../../templates/roles.ts';
 import type { SandboxSeed } from '../embed-options.ts';
 
 /** A template for a seed, with the fields and roles of a real one but without its pages. */
-export type StandIn = NonNullable<SandboxSeed['templates']>[number];
+type StandIn = NonNullable<SandboxSeed['templates']>[number];
 
 /** The limits of a seed. Anything beyond them is left out. */
 const LIMITS = {
@@ -19,28 +22,30 @@ const LIMITS = {
 } as const;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** The stand-ins, and the templates that can't be in a seed because of their ID. */
-export interface StandIns {
-  templates: StandIn[];
-  skipped: string[];
-}
-
 /**
- * Reads the active templates and returns a stand-in for each. Roles that the service doesn't send are inferred from
- * earlier envelopes; nothing else from those is used. Sends only GET requests.
+ * Returns a stand-in for each active template of a profile's account. Roles that the service doesn't send are inferred from earlier
+ * envelopes; nothing else from those is used. Sends only GET requests. @throws UsageError for an unknown profile.
  */
-export async function readStandIns(client: Client, signal?: AbortSignal): Promise<StandIns> {
+export async function fetchStandIns(
+  profile: string,
+  { session, terminal, interrupt: { signal } }: Context,
+): Promise<StandIn[]> {
+  session.restrictToReads();
+  const client = await session.clientOf(profileNamed(readProfiles(configDir()), profile));
   const templates: Template[] = [];
-  for await (const item of client.templates.list({ pageSize: 100, signal }))
-    templates.push(item.fields ? item : await client.templates.get(item.id, signal));
+  const skipped: string[] = [];
+  for await (const item of client.templates.list({ pageSize: 100, signal })) {
+    if (!ID.test(item.id)) skipped.push(item.id);
+    else templates.push(item.fields ? item : await client.templates.get(item.id, signal));
+  }
+  if (skipped.length > 0)
+    terminal.notice(
+      `The sandbox doesn't support these template IDs, so they were skipped: ${listed(skipped)}.`,
+    );
+  if (templates.length === 0) terminal.notice(`The account for profile ${profile} has no active templates.`);
   const withoutRoles = templates.filter((template) => sentRoles(template).length === 0);
   const inferred = await inferRoles(client, new Set(withoutRoles.map(({ id }) => id)), signal);
-  return {
-    templates: templates
-      .filter(({ id }) => ID.test(id))
-      .map((template) => standInOf(template, [...(inferred.get(template.id) ?? [])])),
-    skipped: templates.filter(({ id }) => !ID.test(id)).map(({ id }) => id),
-  };
+  return templates.map((template) => standInOf(template, [...(inferred.get(template.id) ?? [])]));
 }
 
 /** Returns the stand-in of a template. `moreRoles` are added to the roles that the service sends. */

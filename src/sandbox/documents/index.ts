@@ -1,3 +1,4 @@
+import { dropOldest } from '../../kernel/drop-oldest.ts';
 import type { DocumentMaker, EnvelopeRecord, TemplateRecord } from '../model.ts';
 import type { SealKey } from './seal.ts';
 import { BUILT_IN } from './templates/built-in-templates.ts';
@@ -45,7 +46,7 @@ function drawOnce(template: TemplateRecord): Promise<Uint8Array> {
     drawn.get(key) ?? import('./document.ts').then((drawing) => drawing.drawDocument(template));
   drawn.delete(key);
   drawn.set(key, document);
-  for (const oldest of [...drawn.keys()].slice(0, -DRAWN_MAX)) drawn.delete(oldest);
+  dropOldest(drawn, DRAWN_MAX);
   document.catch(() => drawn.delete(key));
   return document;
 }

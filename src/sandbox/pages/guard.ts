@@ -1,10 +1,11 @@
 import { createMiddleware } from 'hono/factory';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import { html } from '../../pages/html.ts';
 import type { ObjectWriter } from '../model.ts';
 import { ApiError, asApiError } from '../service/base/errors.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import type { ServiceParts } from '../service/base/service-parts.ts';
-import { isLocalHost, type ServiceContext, type ServiceEnv } from '../service/base/web.ts';
+import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import type { Engine } from '../service/engine/engine.ts';
 import { respondWithPage } from './layout.ts';
 
@@ -36,10 +37,16 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
 /** Returns middleware that rejects other host names (DNS rebinding). */
 export function ownAddressOnly({ engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
-    if (!isLocalHost(c.env.incoming))
+    if (!isLocalHost(c.req.header('host')))
       throw new ApiError('FORBIDDEN', "Open this page at the sandbox's own address");
     await engine.catchUp();
     c.set('now', isoTime(clock.now()));
     await next();
   });
+}
+
+/** Returns true if the Host header names loopback. Rejects a name that an attacker points here (DNS rebinding). */
+function isLocalHost(host = ''): boolean {
+  const origin = `http://${host}`;
+  return URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname);
 }

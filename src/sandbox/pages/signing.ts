@@ -1,6 +1,6 @@
 import { day, statusChip } from '../../pages/components.ts';
 import { html, verbatim } from '../../pages/html.ts';
-import { type EnvelopeRecord, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../model.ts';
+import type { EnvelopeRecord, FieldRecord, SignerRecord } from '../model.ts';
 import { type FormProblem, isHandwritten } from './signing-form.ts';
 
 interface SigningView {
@@ -104,6 +104,9 @@ const HINTS: Partial<Record<FieldRecord['type'], string>> = {
   SIGNATURE: 'Type your name to sign',
   INITIALS: 'Initials',
 };
+
+/** The height in points above which a text field has several lines. */
+const MIN_MULTILINE_HEIGHT = 30;
 
 function controlOf(field: FieldRecord, value: string) {
   const name = `f.${field.fieldId}`;

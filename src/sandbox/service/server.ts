@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '../../kernel/clock.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { listenOn, originOf } from '../../kernel/network/listening.ts';
+import { openPort, originOf } from '../../kernel/network/listening.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
 import { type DocumentMaker, HOST, type ObjectWriter } from '../model.ts';
@@ -45,8 +45,6 @@ export interface ServiceOptions {
   hasCountedIds?: boolean | undefined;
   /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
   seed?: CheckedSeed | undefined;
-  /** Returns random letters and digits for IDs, tokens, and keys. Default: from the system's secure source. */
-  randomId?: RandomId;
   /** The key of the default organization. Default: that of the folder, or a random one. */
   apiKey?: string | undefined;
   /** The choices for ambiguities of the API document, name to value; see CHOICES. */
@@ -75,8 +73,8 @@ export interface Service {
 const CLOSE_TIMEOUT_MS = 3000;
 
 /**
- * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
- * UsageError if a choice or fault is invalid, or another sandbox uses the folder.
+ * Starts the e-signature service of the API document on this machine. Rejects with a UsageError if the port can't be used, a choice or
+ * fault is invalid, or another sandbox uses the folder.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, documents, seed, startsAt } = options;
@@ -85,7 +83,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const reportFailure: ReportFailure = (operation, error) =>
     options.onProblem?.(`${operation} failed: ${diskReason(error).replace(/\.$/, '')}.`);
   const store = await Store.open(dataDir, reportFailure);
-  const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
+  const random: RandomId = (bytes) => randomBytes(bytes).toString('hex');
   const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
   const clock = new SandboxClock(options.clock, options);
   const server = createServer();
@@ -136,7 +134,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       response.setHeader('Server', 'esign-sandbox');
       void respond(request, response);
     });
-    await listenOn(server, options.port, HOST);
+    await openPort(server, { host: HOST, port: options.port, flag: '--port', what: 'start the sandbox' });
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded =
       seed === undefined ? undefined : loadSeed(seed, { ...parts, apiKey }, { missingOnly: true });

@@ -1,10 +1,11 @@
-import { canIndent } from '../../kernel/text/json-text.ts';
+import { isDeeperThan } from '../../kernel/json.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime } from '../../output/time.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
+import { MAX_INDENTED_LEVELS } from '../receive/payload.ts';
 import { bodyOf } from './event-json.ts';
 
 /** Renders a delivery: its event, whether it is valid, its headers, and its body. */
@@ -25,6 +26,7 @@ export function renderEvent(record: EventRecord, terminal: Terminal): string {
   const headers = shownHeaders(record.headers, safeLine);
   const body = bodyOf(record);
   const received = Buffer.from(record.bodyBase64, 'base64').toString('utf8');
-  const text = body === null || !canIndent(received) ? received : JSON.stringify(body, null, 2);
+  const text =
+    body === null || isDeeperThan(body, MAX_INDENTED_LEVELS) ? received : JSON.stringify(body, null, 2);
   return `${renderPairs(shown, terminal)}\n${terminal.style('dim', 'Headers')}\n${renderPairs(headers, terminal, '  ')}\n${terminal.style('dim', 'Body')}\n${safeBlock(text)}\n`;
 }

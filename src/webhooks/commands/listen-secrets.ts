@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
@@ -71,16 +72,11 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
     for (const { secret } of stored.all) terminal.redactor.add(secret);
     return stored;
   };
+  const path = join(configDir(), 'webhook-secrets.json');
   let known: { version: string; stored: Promise<Stored> } | undefined;
-  let hasLooked = false;
-  return () => {
-    // Deliveries that have arrived together share one look. Their secrets were stored before any of them was sent.
-    if (hasLooked && known !== undefined) return known.stored;
-    hasLooked = true;
-    setImmediate(() => {
-      hasLooked = false;
-    });
-    const version = versionOf(`${configDir()}/webhook-secrets.json`);
+  return async () => {
+    const file = statSync(path, { throwIfNoEntry: false });
+    const version = `${file?.ino} ${file?.size} ${file?.mtimeMs}`;
     if (known?.version === version) return known.stored;
     const latest = { version, stored: read() };
     known = latest;
@@ -90,16 +86,6 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
     });
     return latest.stored;
   };
-}
-
-/** Returns a text that changes with the file. If it can't be seen, reading the file reports the reason. */
-function versionOf(path: string): string {
-  try {
-    const file = statSync(path, { throwIfNoEntry: false });
-    return file === undefined ? 'missing' : `${file.ino} ${file.size} ${file.mtimeMs}`;
-  } catch {
-    return 'unreadable';
-  }
 }
 
 function sorted(all: readonly WebhookSecret[]): Stored {

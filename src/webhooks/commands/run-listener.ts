@@ -6,6 +6,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import { isSamePath } from '../receive/path.ts';
 import { parseEventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
@@ -36,8 +37,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       view.take(event);
       if (event.type === 'ready' && secrets.notice !== undefined)
         view.take({ type: 'notice', message: secrets.notice });
-      if (event.type === 'delivery' && event.delivery.reason === null)
-        actions.take(event.delivery, event.place);
+      if (event.type === 'delivery' && isAccepted(event.delivery)) actions.take(event.delivery, event.place);
     }
   } finally {
     over.abort();

@@ -5,16 +5,11 @@ import { NetworkError, NotFoundError, PartialError, UsageError } from '../../ker
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { safeLine } from '../../output/text.ts';
-import {
-  deliveryFromRecord,
-  type Forwardable,
-  type ForwardResult,
-  forwardOnce,
-  shownUrl,
-} from '../forward/send.ts';
+import { type Forwardable, type ForwardResult, forwardOnce, shownUrl } from '../forward/send.ts';
 import { scanEvents } from '../journal/event-journal.ts';
-import type { EventRecord } from '../journal/record.ts';
+import { deliveryFromEventRecord, type EventRecord } from '../journal/record.ts';
 import { FORWARD_TIMEOUT_MS } from '../listen-defaults.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import { sentDeliveryLine } from './delivery-text.ts';
 import { shortDeliveryId } from './event-table.ts';
 
@@ -89,11 +84,11 @@ function hintFor(status: number | null): string {
 
 /** Returns a journal record as a delivery to send. @throws UsageError if it was refused, because it may be forged */
 export function toForwardable(record: EventRecord): Forwardable {
-  if (record.reason !== null)
+  if (!isAccepted(record))
     throw new UsageError(`${record.deliveryId} was refused, so it can't be resent: ${record.reason}.`, {
       hint: 'To send a test webhook instead, run `esign events trigger`.',
     });
-  return deliveryFromRecord(record);
+  return deliveryFromEventRecord(record);
 }
 
 type SearchTerminal = Pick<CommandTerminal, 'notice'>;

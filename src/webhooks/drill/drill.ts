@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
-import { postOnce, type ResponseOutcome, shownUrl } from '../forward/send.ts';
+import { isSuccess, postOnce, type ResponseOutcome, shownUrl } from '../forward/send.ts';
 import { DRILL_TIMEOUT_MS } from '../listen-defaults.ts';
 import { DRILL_CHECKS, type DrillCheck } from './checks.ts';
 import { DrillRequests } from './requests.ts';
@@ -78,17 +78,13 @@ function writeInPieces(raw: Buffer, request: ClientRequest, { clock, signal }: D
 }
 
 function isExpected(expects: DrillCheck['expects'], status: number | null): boolean {
-  return expects === 'accepted' ? isAccepted(status) : status !== null && status >= 400 && status < 500;
-}
-
-function isAccepted(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
+  return expects === 'accepted' ? isSuccess(status) : status !== null && status >= 400 && status < 500;
 }
 
 /** Describes the response to a delivery. */
 export function describeResponse({ status, error }: Pick<ResponseOutcome, 'status' | 'error'>): string {
   if (status === null) return WORDS[error ?? ''] ?? error ?? 'no response';
-  if (isAccepted(status)) return `accepted (${status})`;
+  if (isSuccess(status)) return `accepted (${status})`;
   if (status >= 500) return `failed (${status})`;
   return status >= 400 ? `refused (${status})` : `responded with ${status}`;
 }

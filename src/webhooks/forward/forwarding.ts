@@ -3,8 +3,15 @@ import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { DayJournal, JournalPosition } from '../../lines/day-journal.ts';
 import { type OnWarning, readEvent, scanJournal } from '../journal/event-journal.ts';
-import { type EventRecord, type ForwardOutcome, isEvent, type JournalEntry } from '../journal/record.ts';
+import {
+  deliveryFromEventRecord,
+  type EventRecord,
+  type ForwardOutcome,
+  isEvent,
+  type JournalEntry,
+} from '../journal/record.ts';
 import { deliveryKey, rememberKey } from '../receive/accepted-deliveries.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import {
   ForwardQueue,
   type ForwardQueueOptions,
@@ -14,7 +21,7 @@ import {
   RETRY_PERIOD_MS,
   targetName,
 } from './queue.ts';
-import { deliveryFromRecord, shownUrl } from './send.ts';
+import { shownUrl } from './send.ts';
 
 /** How long repeated deliveries are recognized. */
 const DUPLICATE_WINDOW_MS = DAY_MS;
@@ -44,7 +51,7 @@ export class Forwarding {
     this.#options = options;
     const read = async (pending: PendingForward) => {
       const record = await readEvent(pending, pending.deliveryId);
-      return record && deliveryFromRecord(record);
+      return record && deliveryFromEventRecord(record);
     };
     const queueOf = (url: string) =>
       new ForwardQueue({ ...options, url, read, onEnd: (...end) => this.#ended(url, ...end) });
@@ -84,10 +91,10 @@ export class Forwarding {
         else of?.set(entry.forwarded, undefined);
         return;
       }
-      const { reason, receivedAt, verified, deliveryId } = entry;
+      const { receivedAt, verified, deliveryId } = entry;
       // Anyone may have sent what an earlier listener didn't verify.
       const isTrusted = verified || !this.#options.verify;
-      if (reason === null && receivedAt >= recent && isTrusted) rememberKey(seen, deliveryKey(entry));
+      if (isAccepted(entry) && receivedAt >= recent && isTrusted) rememberKey(seen, deliveryKey(entry));
       if (!isTrusted && entry.targets !== undefined) untrusted.add(deliveryId);
       for (const target of entry.targets ?? []) {
         const of = found.get(target);

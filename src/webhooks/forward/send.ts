@@ -4,7 +4,6 @@ import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
 import { basicCredentials } from '../../kernel/network/proxy.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
-import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 
 /** A delivery to forward, with its exact bytes and original headers. */
@@ -44,12 +43,6 @@ export function shownUrl(url: string): string {
   return `${origin}${pathname}`;
 }
 
-/** Returns the delivery of a journal record, for forwarding. The body of a refused delivery is incomplete. */
-export function deliveryFromRecord(record: EventRecord): Forwardable {
-  const { deliveryId, event, envelopeId, headers, bodyBase64 } = record;
-  return { deliveryId, event, envelopeId, headers, raw: Buffer.from(bodyBase64, 'base64') };
-}
-
 /** Returns the result of an attempt that isn't followed by another one. */
 export function forwardResultOf(
   { deliveryId: id, event, envelopeId }: Pick<Forwardable, 'deliveryId' | 'event' | 'envelopeId'>,
@@ -69,8 +62,13 @@ export async function forwardOnce(
   const kept = delivery.headers.filter(([name]) => !HEADERS_NOT_FORWARDED.has(name.toLowerCase()));
   const headers = [...kept, [DELIVERY_ID, delivery.deliveryId] as const];
   const { status, ms, error } = await postOnce({ url, headers, raw: delivery.raw }, options);
-  const refusal = status === null || status < 300 ? null : `responded with ${status}`;
+  const refusal = status === null || isSuccess(status) ? null : `responded with ${status}`;
   return forwardResultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
+}
+
+/** Returns true for the status with which a receiver accepts a delivery. */
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
 
 /** Adds the host and, because node:http ignores them if headers are a list, the credentials in the URL. */

@@ -7,7 +7,8 @@ import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { KIT_FILES, readAsset } from '../../pages/assets.ts';
-import { deliveryFromRecord, type ForwardResult, forwardOnce } from '../forward/send.ts';
+import { type ForwardResult, forwardOnce } from '../forward/send.ts';
+import { deliveryFromEventRecord } from '../journal/record.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { inspectorPage } from './page.ts';
@@ -75,7 +76,7 @@ const FILES = [...KIT_FILES, 'inspector.css', 'inspector.js', 'delivery.js', 'el
 
 /** Sends a delivery to all targets, as `events replay` does. */
 async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
-  const delivery = deliveryFromRecord(record);
+  const delivery = deliveryFromEventRecord(record);
   return Promise.all(
     targets.map(async (url) => {
       const result = await forwardOnce(delivery, url, { attempt: 1, timeoutMs, clock });

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { closeServer } from '../../kernel/network/listening.ts';
-import type { ForwardResult } from '../forward/send.ts';
+import { closeServer, openPort } from '../../kernel/network/listening.ts';
 import type { EventRecord } from '../journal/record.ts';
-import { openPort } from '../open-port.ts';
 import { DeliveryBoard } from './board.ts';
 import { type InspectedListener, inspectorApp } from './routes.ts';
 
@@ -16,11 +14,8 @@ export interface InspectorOptions extends InspectedListener {
 export interface Inspector {
   /** The link including its token. Anyone who has it can see everything. */
   url: string;
-  /** Sets the address at which webhooks are received. */
-  listensAt(url: string): void;
-  /** Adds a delivery that was stored in the journal, with the time its sender waited for the response. */
-  received(record: EventRecord, answeredInMs: number): void;
-  forwarded(result: ForwardResult): void;
+  /** The deliveries that the page shows. */
+  board: DeliveryBoard;
   close(): Promise<void>;
 }
 
@@ -42,11 +37,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   const origin = await openPort(server, { host: LOOPBACK, port: 0, what: 'open the inspector' });
   return {
     url: `${origin}/${token}/`,
-    listensAt: (url) => {
-      board.listensAt = url;
-    },
-    received: (record, answeredInMs) => board.addDelivery(record, answeredInMs),
-    forwarded: (result) => board.addForward(result, false),
+    board,
     close: () => {
       closing.abort();
       return closeServer(server);

@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeeperThan } from '../../kernel/json.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
+import { indentJson } from '../../kernel/text/json-text.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { HEADERS_NOT_FORWARDED } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import { shownHeaders } from '../receive/headers.ts';
-import { readPayload } from '../receive/payload.ts';
+import { MAX_INDENTED_LEVELS, readPayload } from '../receive/payload.ts';
 import { fixForReason } from '../receive/refusal-texts.ts';
 import type { InspectorEntry } from './board.ts';
 
@@ -60,8 +62,11 @@ export function deliveryDetail(
     isWhole,
     isText: isUtf8(body),
     raw,
-    // Null if the body is not JSON or would become too large.
-    pretty: payload === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
+    // Null if the body is not JSON, or is nested so deeply that it would become too large.
+    pretty:
+      payload === undefined || isDeeperThan(payload.body, MAX_INDENTED_LEVELS)
+        ? null
+        : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
     noReplay: whyNotReplayable(entry, around.targets),
   };
@@ -69,7 +74,7 @@ export function deliveryDetail(
 
 /** Returns why a delivery can't be replayed, or null if it can. */
 export function whyNotReplayable({ record }: InspectorEntry, targets: readonly string[]): string | null {
-  if (record.reason !== null) return "Refused deliveries aren't forwarded.";
+  if (!isAccepted(record)) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
 }

@@ -6,6 +6,7 @@ import { type JournalPosition, listDayFiles, type OnDamage, scanDays } from '../
 import { followDays } from '../../lines/follow.ts';
 import { readLine } from '../../lines/line.ts';
 import { scan } from '../../lines/scan.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import { EVENTS_FORMAT, type EventRecord, isEvent, type JournalEntry } from './record.ts';
 
 /** How long deliveries are kept. */
@@ -131,5 +132,5 @@ export async function* followEvents(
   options: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<EventRecord, void, undefined> {
   for await (const entry of followDays(folder, EVENTS_FORMAT, options))
-    if (isEvent(entry) && entry.answer === 200) yield entry;
+    if (isEvent(entry) && isAccepted(entry)) yield entry;
 }

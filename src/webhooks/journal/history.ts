@@ -1,4 +1,5 @@
 import { timeOf } from '../../kernel/clock.ts';
+import { isAccepted } from '../receive/delivery.ts';
 import { readPayload } from '../receive/payload.ts';
 import { type OnWarning, scanEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
@@ -26,11 +27,11 @@ export async function readHistories(
 ): Promise<Map<string, WebhookHistory>> {
   const found = new Map<string, { byId: Map<string, WebhookHistoryEntry>; refused: number }>();
   const take = (record: EventRecord) => {
-    const { envelopeId, id, reason, receivedAt } = record;
+    const { envelopeId, id, receivedAt } = record;
     if (envelopeId === null || !ids.has(envelopeId)) return;
     const history = found.get(envelopeId) ?? { byId: new Map<string, WebhookHistoryEntry>(), refused: 0 };
     found.set(envelopeId, history);
-    if (reason !== null) {
+    if (!isAccepted(record)) {
       history.refused++;
       return;
     }

@@ -24,6 +24,14 @@ export interface Delivery extends Payload {
   headers: [string, string][];
 }
 
+/** The status of the response to an accepted delivery. */
+export const ACCEPTED = 200;
+
+/** Returns true for a delivery that was acknowledged, so that the sender doesn't repeat it. */
+export function isAccepted({ reason }: Pick<Delivery, 'reason'>): boolean {
+  return reason === null;
+}
+
 const MAX_BODY_BYTES = 4_096;
 const ID_DIGITS = 18;
 

@@ -6,6 +6,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The maximum nesting. JSON nested deeper than this can be parsed, but this runtime can't serialize it and other parsers may fail. */
 const MAX_DEPTH = 200;
 
+/** The maximum nesting of a payload that is shown indented. A deeper one could become a hundred times as large. */
+export const MAX_INDENTED_LEVELS = 20;
+
 /** A payload, in any of its known shapes. */
 export interface Payload {
   /** The ID in the payload, or the SHA-256 of its bytes. A repeated delivery has the same ID. */

@@ -1,13 +1,12 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
-import { closeServer } from '../../kernel/network/listening.ts';
+import { closeServer, openPort } from '../../kernel/network/listening.ts';
 import { BodyLimitError } from '../../kernel/streams.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
-import { openPort } from '../open-port.ts';
 import { AcceptedDeliveries } from './accepted-deliveries.ts';
 import { limitConnections } from './connections.ts';
-import { type Delivery, newDeliveryId, truncateRefusal } from './delivery.ts';
+import { ACCEPTED, type Delivery, isAccepted, newDeliveryId, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
 import { BusyError, OpenBodies } from './open-bodies.ts';
@@ -126,7 +125,7 @@ async function acceptDelivery(
     const delivery = await checkDelivery(raw, request, options);
     const store = async (duplicate: boolean) => options.onDelivery({ ...delivery, duplicate });
     // Only accepted deliveries are remembered. Otherwise, a forged copy would make the real one look like a repeat.
-    if (delivery.reason === null) await accepted.store(delivery, store);
+    if (isAccepted(delivery)) await accepted.store(delivery, store);
     else await store(false);
     return delivery.answer;
   } catch (error) {
@@ -154,7 +153,7 @@ async function checkDelivery(
     verified: options.verify && requestRefusal === null,
     duplicate: false,
     reason: refusal?.reason ?? null,
-    answer: refusal?.answer ?? 200,
+    answer: refusal?.answer ?? ACCEPTED,
     raw,
     bytes: raw.byteLength,
     headers: pairsOf(request.rawHeaders),
@@ -208,7 +207,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 }
 
 const WORDS: Readonly<Record<number, string>> = {
-  200: 'ok',
+  [ACCEPTED]: 'ok',
   400: refusalReason('notJson'),
   401: 'invalid signature',
   403: 'browser requests are refused',
@@ -222,7 +221,7 @@ const WORDS: Readonly<Record<number, string>> = {
 function answer(response: ServerResponse, status: number): void {
   if (response.headersSent) return;
   // Only senders of accepted deliveries keep their connection.
-  const closes = status === 200 ? {} : { connection: 'close' };
+  const closes = status === ACCEPTED ? {} : { connection: 'close' };
   const allow = status === 405 ? { allow: 'POST' } : {};
   const retry = status === 503 ? { 'retry-after': '5' } : {};
   const text = `${WORDS[status] ?? ''}\n`;

@@ -20,13 +20,11 @@ export function checkSignature(
   header: string | readonly string[] | undefined,
   secrets: readonly string[],
 ): SignatureCheck {
-  if (header === undefined || header === '') return failed('missing');
-  const values = typeof header === 'string' ? [header] : header;
-  const [value] = values;
-  if (values.length === 1 && value !== undefined && NAMED_PART.test(value)) return failed('namedParts');
-  if (value === undefined || values.length > 1 || value.includes(',')) {
-    return failed('several');
-  }
+  const [value = '', ...others] = typeof header === 'string' ? [header] : (header ?? []);
+  if (others.length > 0) return failed('several');
+  if (value.trim() === '') return failed('missing');
+  if (NAMED_PART.test(value)) return failed('namedParts');
+  if (value.includes(',')) return failed('several');
   // Only the optional whitespace that HTTP allows around the value (RFC 9110, section 5.6.3).
   const hex = /^[ \t]*(?:sha256=)?([0-9a-f]{64})[ \t]*$/.exec(value)?.[1];
   if (hex === undefined) return malformed(value.trim());

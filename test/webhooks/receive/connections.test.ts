@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { closeServer, listenOn, originOf } from '../../../src/kernel/network/listening.ts';
+import { closeServer, openPort } from '../../../src/kernel/network/listening.ts';
 import { limitConnections } from '../../../src/webhooks/receive/connections.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const MAX = 5;
 let server: Server;
+let origin: string;
 let closed: number;
 /** Ends the requests that are being processed. */
 let finish: (() => void)[];
@@ -20,12 +21,12 @@ beforeEach(async () => {
     request.resume();
   });
   limitConnections(server, MAX, () => closed++);
-  await listenOn(server, 0, '127.0.0.1');
+  origin = await openPort(server, { host: '127.0.0.1', port: 0, what: 'listen' });
 });
 afterEach(() => closeServer(server));
 
 async function opened(text = ''): Promise<Socket> {
-  const port = Number(new URL(originOf(server, '127.0.0.1')).port);
+  const port = Number(new URL(origin).port);
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
   if (text !== '') socket.write(text);

@@ -31,9 +31,6 @@ const regionSchema = z.strictObject({
 });
 export type Region = z.infer<typeof regionSchema>;
 
-/** The page layout of all templates: A4 with these margins. */
-export const PAGE = { left: 64, right: 531, width: 467, top: 62, bottom: 776 } as const;
-
 /** A built-in template: its record, and the text on its pages around the fields. */
 interface BuiltInTemplate {
   record: TemplateRecord;

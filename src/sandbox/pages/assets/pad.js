@@ -13,13 +13,9 @@ function writeStrokes(strokes) {
   return strokes.map((stroke) => stroke.map((point) => point.join(',')).join(' ')).join(';');
 }
 
-/** Returns the path of a stroke as the documents draw it: curves between the midpoints of neighboring points. */
-function pathOf([first, ...rest]) {
-  const curves = rest.slice(0, -1).map(([x, y], index) => {
-    const [nextX, nextY] = rest[index + 1];
-    return `Q ${x} ${y} ${(x + nextX) / 2} ${(y + nextY) / 2}`;
-  });
-  return `M ${first} ${curves.join(' ')} L ${rest.at(-1) ?? first}`;
+/** Returns the path of a stroke as the documents draw it. */
+function pathOf(stroke) {
+  return `M ${stroke[0]} L ${stroke.join(' ')}`;
 }
 
 function show(svg, strokes) {

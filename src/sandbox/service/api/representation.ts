@@ -1,3 +1,4 @@
+import type { SandboxEnvelope, SandboxSigner } from '../../embed-model.ts';
 import type { EnvelopeRecord, KeyRecord, SignerRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES, type ServiceRules } from '../base/choices.ts';
 
@@ -30,42 +31,16 @@ const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
 };
 
 /** Returns a signer as the API shows it (Signer). */
-export function signerView(signer: SignerRecord, rules: ServiceRules) {
+export function signerView(signer: SignerRecord, rules: ServiceRules): SandboxSigner {
+  const { token: _token, signatureId: _id, values: _values, drawings: _drawings, ...shown } = signer;
   const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
-  return {
-    id: signer.id,
-    email: signer.email,
-    name: signer.name,
-    role: signer.role,
-    order: signer.order,
-    status: word ?? signer.status,
-    signedAt: signer.signedAt,
-    declinedAt: signer.declinedAt,
-    declineReason: signer.declineReason,
-  };
+  return { ...shown, status: word ?? signer.status };
 }
 
 /** Returns an envelope as the API shows it (Envelope), without the webhook secret. */
-export function envelopeView(envelope: EnvelopeRecord, rules: ServiceRules) {
-  return {
-    id: envelope.id,
-    templateId: envelope.templateId,
-    templateName: envelope.templateName,
-    status: envelope.status,
-    signingOrder: envelope.signingOrder,
-    subject: envelope.subject,
-    message: envelope.message,
-    signers: envelope.signers.map((signer) => signerView(signer, rules)),
-    metadata: envelope.metadata,
-    webhookUrl: envelope.webhookUrl,
-    expiresAt: envelope.expiresAt,
-    createdAt: envelope.createdAt,
-    sentAt: envelope.sentAt,
-    completedAt: envelope.completedAt,
-    documentStorageKey: envelope.documentStorageKey,
-    signedDocumentStorageKey: envelope.signedDocumentStorageKey,
-    certificateStorageKey: envelope.certificateStorageKey,
-  };
+export function envelopeView(envelope: EnvelopeRecord, rules: ServiceRules): SandboxEnvelope {
+  const { orgId: _org, webhookSecret: _secret, history: _history, pendingDocuments: _, ...shown } = envelope;
+  return { ...shown, signers: envelope.signers.map((signer) => signerView(signer, rules)) };
 }
 
 /** Returns an envelope as the list shows it. The API document doesn't specify the format of list items. */

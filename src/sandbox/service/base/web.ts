@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -37,13 +36,4 @@ export function unknownRoute(c: ServiceContext): Response {
 
 function jsonText(c: ServiceContext, text: string, status: ContentfulStatusCode): Response {
   return c.body(text, status, { 'Content-Type': 'application/json; charset=utf-8' });
-}
-
-/** Returns true if the Host header names loopback. Rejects a name that an attacker points here (DNS rebinding). */
-export function isLocalHost(incoming: IncomingMessage): boolean {
-  const host = incoming.headers.host ?? '';
-  if (!URL.canParse(`http://${host}`)) return false;
-  const { hostname } = new URL(`http://${host}`);
-  const name = hostname.replace(/^\[(.*)\]$/, '$1');
-  return name === 'localhost' || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 }

@@ -96,10 +96,9 @@ export class ControlPlane {
   /** Resets the sandbox to its initial state, including the seed and faults. */
   async reset(): Promise<void> {
     const { engine, apiKey, rates, faults, seed, counted } = this.#options;
-    await engine.reset(hashKey(apiKey), () => {
-      counted?.restart();
-      if (seed !== undefined) loadSeed(seed, this.#options);
-    });
+    await engine.reset(hashKey(apiKey));
+    counted?.restart();
+    if (seed !== undefined) loadSeed(seed, this.#options);
     rates.clear();
     faults.restore();
   }

@@ -155,10 +155,9 @@ export class Engine {
     return value;
   }
 
-  /** Resets to the initial state. The templates and the key with that hash are kept. `refill` loads the initial data. */
-  async reset(keptKeyHash: string, refill: () => void): Promise<void> {
-    await resetState(keptKeyHash, this.#options);
-    refill();
+  /** Resets to the initial state. The templates and the key with that hash are kept. */
+  reset(keptKeyHash: string): Promise<void> {
+    return resetState(keptKeyHash, this.#options);
   }
 
   /** Replaces the state with a saved one. Its documents are drawn again when they are requested. */

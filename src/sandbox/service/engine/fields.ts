@@ -78,23 +78,12 @@ const PLAUSIBLE: Record<FieldType, (field: FieldRecord, signer: SignerRecord, no
   DATE: (_field, _signer, now) => isoTime(now).slice(0, 10),
   CHECKBOX: () => 'true',
   DROPDOWN: ({ options }) => options?.[0] ?? '',
-  TEXT: ({ label }, signer) => plausibleText(label, signer),
+  TEXT: sampleText,
 };
 
-const TEXTS: [RegExp, (signer: SignerRecord) => string][] = [
-  [/e-?mail/i, (signer) => signer.email],
-  [/phone|mobile/i, () => '+1 555 0100'],
-  [/company|organi[sz]ation|employer/i, () => 'Example Ltd'],
-  [/address|street/i, () => '1 Example Street'],
-  [/city|place/i, () => 'Springfield'],
-  [/title|position|job/i, () => 'Manager'],
-  [/amount|price|rent|salary|fee|number|quantity|days/i, () => '100'],
-  [/name/i, (signer) => signer.name],
-];
-
-function plausibleText(label: string, signer: SignerRecord): string {
-  const found = TEXTS.find(([pattern]) => pattern.test(label));
-  return found ? found[1](signer) : 'Sample text';
+function sampleText({ label }: FieldRecord, { name, email }: SignerRecord): string {
+  if (/e-?mail/i.test(label)) return email;
+  return /name/i.test(label) ? name : 'Sample text';
 }
 
 /** Returns the first letters of up to three words of a name: "Ada King Lovelace" gives "AKL". */

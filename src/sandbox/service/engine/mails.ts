@@ -1,4 +1,4 @@
-import { formatDay, formatTime } from '../../documents/drawing/times.ts';
+import { formatDay, formatTime } from '../../documents/times.ts';
 import type { SandboxMail } from '../../embed-model.ts';
 import type { EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
 import type { RandomId } from '../store/keys.ts';
