@@ -10,7 +10,6 @@ export interface HttpResponse {
   status: number;
   /** Parsed JSON; undefined for an empty body. */
   body: unknown;
-  rate: RateLimit;
 }
 
 export interface RawResponse {
@@ -100,7 +99,7 @@ export function interpret(
 ): HttpResponse {
   const { status } = raw;
   const body = bodyOf(raw, url, cutsDeep);
-  if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
+  if (raw.text.trim() === '' && status < 300) return { status, body: undefined };
   if (isRecord(body) && 'error' in body && matchesSchema(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
       status,
@@ -120,7 +119,7 @@ export function interpret(
       status,
     });
   if (status >= 400 || body === undefined) throw notTheApi(raw, url, rate);
-  return { status, body, rate };
+  return { status, body };
 }
 
 /** Returns when a refused request may be sent again. While the window has room, its reset doesn't matter: another limit refused it. */

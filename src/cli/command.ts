@@ -3,7 +3,6 @@ import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { commonFlags } from './flags.ts';
-import { UnknownFlagError } from './input/unknown-flag.ts';
 import type { CommonFlags, Context } from './session/context.ts';
 import { invocationOf } from './session/invocation.ts';
 import { Session } from './session/session.ts';
@@ -46,15 +45,12 @@ export abstract class EsignCommand extends Command {
     return { ...parsed, ...context, context };
   }
 
-  /** @throws UsageError also if a flag or an argument is empty; UnknownFlagError. */
+  /** @throws UsageError also if a flag or an argument is empty. */
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,
     argv?: string[],
   ): Promise<ParserOutput<F, B, A>> {
     const parsed = await super.parse(options, argv);
-    // oclif takes them for arguments if a command has several.
-    const [unknown] = parsed.nonExistentFlags;
-    if (unknown !== undefined) throw new UnknownFlagError(unknown);
     for (const token of parsed.raw) {
       if (token.type !== 'flag' || MAY_BE_EMPTY.includes(token.flag)) continue;
       if (token.input.trim() === '') throw emptyValue(`--${token.flag}`);

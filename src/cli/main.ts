@@ -11,7 +11,6 @@ import { isAbortedPrompt, translateOclifError } from './boot/oclif-errors.ts';
 import { isWriteCommand, lostOutput } from './boot/standard-output.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { UnknownFlagError } from './input/unknown-flag.ts';
 import { bindInvocation, createInvocation, type Invocation } from './session/invocation.ts';
 import { saveObservations } from './session/observations.ts';
 
@@ -78,8 +77,7 @@ async function report(error: unknown, invocation: Invocation, installed: Install
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only oclif's errors need its list of commands, for a hint.
-  const needsCommands = !(error instanceof EsignError) || error instanceof UnknownFlagError;
-  const config = needsCommands ? await loadConfig(installed).catch(() => undefined) : undefined;
+  const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();

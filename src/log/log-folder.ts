@@ -8,7 +8,7 @@ import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
 import { blocksOf } from '../lines/lines.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
-import { type LogRecord, readRecord } from './stored-records.ts';
+import { hashesOf, type LogRecord, readRecord } from './stored-records.ts';
 import { KEY_DIGITS } from './write-keys.ts';
 import type { WriteMemory } from './write-memory.ts';
 
@@ -44,10 +44,6 @@ export class LogFolder implements WriteMemory {
   /** Calls that wait at the same time share one reading. */
   readonly #readings = new Batches((hashes: readonly string[]) => recordsWith(this.#folder, hashes));
 
-  get place(): string {
-    return this.#folder;
-  }
-
   constructor(folder: string, clock: Pick<Clock, 'now'>) {
     this.#folder = folder;
     this.#clock = clock;
@@ -64,7 +60,7 @@ export class LogFolder implements WriteMemory {
     const own = new Set(hashes);
     const list = new WriteList();
     for (const { record, file } of found)
-      if (hashesOf(record).some((hash) => own.has(hash ?? ''))) list.take(record, file);
+      if (hashesOf(record).some((hash) => own.has(hash))) list.take(record, file);
     return list.writes;
   }
 
@@ -97,10 +93,6 @@ export class LogFolder implements WriteMemory {
       hint: 'Nothing is sent unless it can be logged. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
     });
   }
-}
-
-function hashesOf(record: LogRecord): (string | undefined)[] {
-  return record.type === 'intent' ? [record.key, record.body, record.content] : [record.key];
 }
 
 /** A record with the name of its file. */

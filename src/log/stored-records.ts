@@ -70,6 +70,12 @@ export type LogRecord = z.infer<typeof recordSchema>;
 export type Intent = z.infer<typeof intentSchema>;
 export type IntentEnd = z.infer<typeof endSchema>;
 
+/** Returns the hashes by which a record is found. */
+export function hashesOf(record: LogRecord): string[] {
+  const hashes = record.type === 'intent' ? [record.key, record.body, record.content] : [record.key];
+  return hashes.filter((hash) => hash !== undefined);
+}
+
 /** The zeros that a file system leaves where an append was lost in a power failure. */
 const ZEROS = /^\0+|\0+$/g;
 

@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
-import type { LogRecord } from './stored-records.ts';
+import { hashesOf, type LogRecord } from './stored-records.ts';
 
 /** Remembers writes: on disk (`LogFolder`), or in this process (`ProcessMemory`). */
 export interface WriteMemory {
-  /** What is remembered: a folder, or this process. Calls in this process for the same place and key take turns. */
-  readonly place: string;
   /** Appends records. They are durable when this resolves. @throws UsageError, or JournalError on a full disk, if they can't be written: then nothing may be sent. */
   append(records: readonly LogRecord[]): Promise<void>;
   /**
@@ -20,7 +17,6 @@ const MAX_RECORDS = 200_000;
 
 /** Remembers the writes of this process until it ends, for programs that have no state folder. */
 export class ProcessMemory implements WriteMemory {
-  readonly place = `process ${randomUUID()}`;
   #records: LogRecord[] = [];
 
   async append(records: readonly LogRecord[]): Promise<void> {
@@ -30,16 +26,14 @@ export class ProcessMemory implements WriteMemory {
 
   async find(hashes: readonly string[]): Promise<LoggedWrite[]> {
     const list = new WriteList();
-    const isWanted = (hash: string | undefined) => hash !== undefined && hashes.includes(hash);
     for (const record of this.#records)
-      if (isWanted(record.key) || (record.type === 'intent' && isWanted(record.body))) list.take(record, '');
+      if (hashesOf(record).some((hash) => hashes.includes(hash))) list.take(record, '');
     return list.writes;
   }
 }
 
 /** Remembers nothing, for a dry run. */
 export const NO_MEMORY: WriteMemory = {
-  place: 'nowhere',
   append: () => Promise.resolve(),
   find: () => Promise.resolve([]),
 };

@@ -64,16 +64,10 @@ export async function sendDraft(
   const { client } = host;
   try {
     const envelope = await host.ask(async (signal) => {
-      const outcome = await sendOrCancel(
-        client,
-        id,
-        // Any 2xx means that the draft was sent, regardless of its body.
-        async () => (await client.envelopes.send(id, signal)) ?? { id, status: 'SENT' },
-        ({ status }) => status !== 'DRAFT',
-        signal,
-      );
-      if (outcome.kind === 'unknown') throw outcome.error;
-      return outcome.value;
+      // Any 2xx means that the draft was sent, regardless of its body.
+      const send = async () => (await client.envelopes.send(id, signal)) ?? { id, status: 'SENT' };
+      const happened = ({ status }: Envelope) => status !== 'DRAFT';
+      return (await sendOrCancel(client, id, { send, happened }, signal)).envelope;
     });
     // The response may still show the draft's status.
     const isBehind = envelope.status === undefined || envelope.status === 'DRAFT';

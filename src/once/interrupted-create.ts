@@ -3,12 +3,11 @@ import type { Envelope } from '../api/resource-types.ts';
 import { MAX_LIST_LAG_MS, readIfExists } from '../catalog/envelope-list.ts';
 import { findByRequestId, type OnSearchStart, repeatUntilListed } from '../catalog/find-by-request-id.ts';
 import { DAY_MS } from '../kernel/duration.ts';
-import { EarlierUnknownError } from '../kernel/errors.ts';
 import { hasEnded } from '../kernel/statuses.ts';
-import { command } from '../kernel/text/shell-words.ts';
 import { type LoggedWrite, latestTimeBefore } from '../log/logged-write.ts';
 import type { Intent, IntentEnd } from '../log/stored-records.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
+import { unprovenError } from './refusals.ts';
 
 interface ResolveOptions {
   memory: WriteMemory;
@@ -79,7 +78,7 @@ async function resolveOpen(
   const msLeft = () => msUntilListed({ intent, ...write }, client);
   const outcome = await repeatUntilListed(client, look, { msLeft, searching, signal });
   if (outcome !== undefined) return outcome.envelope;
-  if (evidence.items > 0 && evidence.marked === 0) throw notProven(requestId);
+  if (evidence.items > 0 && evidence.marked === 0) throw unprovenError(requestId);
   const now = await current();
   // Its process is alive, and sent it once more in the meantime.
   if (now !== undefined && now.intent.at !== intent.at)
@@ -120,13 +119,4 @@ async function recordEnd(
   const at = new Date(clock.now()).toISOString();
   const serviceAt = new Date(serviceClock.now()).toISOString();
   await memory.append([{ type, id, at, serviceAt, key, ...(envelopeIds ? { envelopeIds } : {}) }]);
-}
-
-function notProven(requestId: string): EarlierUnknownError {
-  return new EarlierUnknownError(
-    `An earlier request with the request ID ${requestId} may have created an envelope. The service shows no request IDs, so esign can't find out, and created nothing now.`,
-    {
-      hint: `Look for it with \`${command('envelopes', 'list')}\`. If it doesn't exist, use a different request ID.`,
-    },
-  );
 }

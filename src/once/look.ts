@@ -26,8 +26,6 @@ export interface FoundEnvelope {
   changed: readonly WordingField[];
   /** Whom and what the request ID was used for, if these are other signers or another template. */
   usedFor: string | undefined;
-  /** The envelope that it replaces, if that was the one of the request. */
-  replaced: string | undefined;
   /** Other drafts with the same request ID. */
   drafts: readonly string[];
   /** Other envelopes with the same request ID that emailed their signers, and that may still be signed. */
@@ -143,12 +141,7 @@ class Finder {
 
   /** Returns the envelope of each request. One that was replaced counts as its replacement. */
   found(): ReadonlyMap<number, FoundEnvelope> {
-    for (const found of this.#found.values()) {
-      const current = this.#currentOf(found.envelope);
-      if (current.id === found.envelope.id) continue;
-      found.replaced = found.envelope.id;
-      found.envelope = current;
-    }
+    for (const found of this.#found.values()) found.envelope = this.#currentOf(found.envelope);
     return this.#found;
   }
 
@@ -210,7 +203,6 @@ function foundFor(request: WantedRequest, envelope: Envelope): FoundEnvelope {
     run: runOf(envelope),
     changed: changedWording(envelope, request.wording),
     usedFor: isOther ? usedFor(envelope) : undefined,
-    replaced: undefined,
     drafts: [],
     sent: [],
   };

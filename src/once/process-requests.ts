@@ -75,7 +75,6 @@ function takeFound(
         kind: 'existing',
         envelope: after,
         changed,
-        replaced: undefined,
       });
     }
     start.add(envelope, false);
@@ -84,13 +83,13 @@ function takeFound(
 }
 
 async function takeSent(host: RequestHost, number: number, one: FoundEnvelope): Promise<void> {
-  const { request, envelope, changed, replaced } = one;
+  const { request, envelope, changed } = one;
   await tidy(host, number, one.drafts, envelope);
   for (const other of one.sent) await host.second(number, other, envelope);
   if (isOwn(host, number, one)) await host.finished(number, { kind: 'done', envelope });
   else if (request.identity === 'given' && hasEnded(envelope))
     await host.finished(number, { kind: 'failed', error: envelopeEndedError(one), envelopeId: envelope.id });
-  else await host.finished(number, { kind: 'existing', envelope, changed, replaced });
+  else await host.finished(number, { kind: 'existing', envelope, changed });
 }
 
 function isOwn(host: RequestHost, number: number, { envelope, run }: FoundEnvelope): boolean {
@@ -127,7 +126,7 @@ async function sendChosen(
     if (!host.leavesDrafts) await tidy(host, number, choice.drafts, counts);
     for (const other of choice.sent) await host.second(number, other, counts);
     const drafts = host.leavesDrafts ? choice.drafts : undefined;
-    const result = { envelope: counts, changed: [], replaced: undefined, drafts };
+    const result = { envelope: counts, changed: [], drafts };
     const kind = sent?.isOurs || host.isOwn(number, counts.id) ? 'done' : 'existing';
     await host.finished(number, { kind, ...result });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/resource-types.ts';
 import { requestIdOf } from '../catalog/markers.ts';
-import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
+import { EarlierUnknownError, RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import type { FoundEnvelope } from './look.ts';
 
 /** The error for a request ID that was used for another template or other signers. */
@@ -27,6 +27,14 @@ export function envelopeEndedError({ request, envelope }: FoundEnvelope): Servic
     'INVALID_STATE',
     `The request ID ${request.requestId} belongs to ${envelope.id}, which is ${envelope.status ?? ''}. Nothing was created.`,
     { status: 400, hint: 'To create a new envelope, use a different request ID.' },
+  );
+}
+
+/** The error for a request ID with an earlier create without an outcome, which the service can't show. */
+export function unprovenError(requestId: string): EarlierUnknownError {
+  return new EarlierUnknownError(
+    `An earlier request with the request ID ${requestId} may have created an envelope. The service shows no request IDs, so esign can't find out, and sent nothing.`,
+    { hint: 'Look for it with `esign envelopes list`. If it does not exist, use a different request ID.' },
   );
 }
 

@@ -19,7 +19,6 @@ export type RequestResult =
       kind: 'existing';
       envelope: Envelope;
       changed: readonly WordingField[];
-      replaced: string | undefined;
       drafts?: readonly string[] | undefined;
     }
   | { kind: 'failed'; error: Error; envelopeId?: string | undefined };

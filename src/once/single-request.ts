@@ -14,6 +14,7 @@ import { cancelDraft } from './carry-out.ts';
 import type { CreateWarning } from './created.ts';
 import { findCreates } from './logged-creates.ts';
 import type { PrecedenceFacts } from './precedence.ts';
+import { unprovenError } from './refusals.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
 import { isForRequest } from './request-identity.ts';
 import { readQuietly } from './write-outcome.ts';
@@ -134,7 +135,7 @@ export class SingleRequest implements RequestHost {
     const ids: string[] = [];
     for (const { state, envelopeIds } of creates) {
       const [id] = envelopeIds;
-      if (state !== 'done' || id === undefined) throw notProven(requestId);
+      if (state !== 'done' || id === undefined) throw unprovenError(requestId);
       if (!isVoid(await this.client.envelopes.get(id, this.signal))) ids.push(id);
     }
     this.warning = notEchoed(requestId);
@@ -198,13 +199,6 @@ export class SingleRequest implements RequestHost {
       { cause: error, hint: error.hint },
     );
   }
-}
-
-function notProven(requestId: string): EarlierUnknownError {
-  return new EarlierUnknownError(
-    `An earlier request with the request ID ${requestId} may have created an envelope. The service shows no request IDs, so esign can't find out, and sent nothing.`,
-    { hint: 'Look for it with `esign envelopes list`. If it does not exist, use a different request ID.' },
-  );
 }
 
 function notEchoed(requestId: string): CreateWarning {

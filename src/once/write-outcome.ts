@@ -6,11 +6,6 @@ import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
 
-/** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
-type ActionOutcome =
-  | { kind: 'settled'; value: Envelope; by: 'reply' | 'lookup' }
-  | { kind: 'unknown'; error: Error };
-
 /** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
 const GRACE_FACTOR = 2;
 
@@ -42,56 +37,51 @@ const ACTION_PAUSE_MS = 500;
 /**
  * Sends or cancels an envelope, and determines the outcome: after a lost response, it reads the envelope's status. If that shows
  * that nothing happened, it retries, which is safe because a second send or cancel is refused (API document, Envelope states).
+ * @throws the error of the lost response (`isAmbiguous`) if the outcome isn't known.
  */
 export async function sendOrCancel(
   client: Client,
   id: string,
-  send: Action['send'],
-  happened: Action['happened'],
+  action: Action,
   signal?: AbortSignal,
-): Promise<ActionOutcome> {
-  let attempt = await actOnce(client, id, { send, happened, again: false }, signal);
-  for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
+): Promise<ActionResult> {
+  let lost: Error | undefined;
+  for (let number = 1; ; number++) {
     try {
-      await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
-      attempt = await actOnce(client, id, { send, happened, again: true }, signal);
+      if (lost !== undefined) await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
+      const done = await actOnce(client, id, action, lost !== undefined, signal);
+      if (!(done instanceof Error)) return done;
+      lost = done;
     } catch (error) {
-      // Aborted: returns the outcome of the last attempt.
-      if (!signal?.aborted || isAborted(client, signal)) throw error;
-      break;
+      // After an abort, the outcome is that of the attempt before.
+      throw lost !== undefined && signal?.aborted && !isAborted(client, signal) ? lost : error;
     }
+    if (number === ACTION_TRIES) throw lost;
   }
-  return attempt.outcome;
 }
 
-interface ActionAttempt {
-  outcome: ActionOutcome;
-  /** The response was lost, and the status shows that nothing had happened by then. */
-  nothingHappened: boolean;
-}
-
+/**
+ * Returns the error if the response was lost and the status shows that nothing had happened by then. `again`: an earlier attempt may
+ * have succeeded, in which case this one is refused.
+ */
 async function actOnce(
   client: Client,
   id: string,
-  /** `again`: an earlier attempt may have succeeded, in which case this one is refused. */
-  action: Action & { again: boolean },
+  { send, happened }: Action,
+  again: boolean,
   signal?: AbortSignal,
-): Promise<ActionAttempt> {
-  const known = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
-    outcome: { kind: 'settled', value, by },
-    nothingHappened: false,
-  });
+): Promise<ActionResult | Error> {
   try {
-    return known((await action.send()) ?? (await readAfter(client, id, signal)), 'reply');
+    return { envelope: (await send()) ?? (await readAfter(client, id, signal)), by: 'reply' };
   } catch (error) {
-    const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
+    const isOpen = isAmbiguous(error) || (again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
-    if (envelope && action.happened(envelope)) {
+    if (envelope && happened(envelope)) {
       await (await client.writes()).resolve(id, id);
-      return known(envelope, 'lookup');
+      return { envelope, by: 'lookup' };
     }
-    if (!isAmbiguous(error)) throw error;
-    return { outcome: { kind: 'unknown', error }, nothingHappened: envelope !== undefined };
+    if (isAmbiguous(error) && envelope) return error;
+    throw error;
   }
 }
 
@@ -155,16 +145,19 @@ export function cancelEnvelope(
 async function act(
   client: Client,
   id: string,
-  { done, send, happened }: Action & { done: string },
+  { done, ...action }: Action & { done: string },
   signal?: AbortSignal,
 ): Promise<ActionResult> {
-  const outcome = await sendOrCancel(client, id, send, happened, signal);
-  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
-  throw unknownOutcomeError(
-    `${id} may or may not have been ${done}`,
-    outcome.error,
-    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
-  );
+  try {
+    return await sendOrCancel(client, id, action, signal);
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    throw unknownOutcomeError(
+      `${id} may or may not have been ${done}`,
+      error,
+      `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
+    );
+  }
 }
 
 /** Returns the error for a write that may or may not have been done. */

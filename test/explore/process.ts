@@ -28,8 +28,6 @@ export type Ended =
   /** It waits for something that the explorer doesn't know. */
   | { kind: 'stuck' };
 
-/** Counts all processes, because calls for the same place would wait for each other. */
-let places = 0;
 const encoder = new TextEncoder();
 
 /** The real code of one process, which waits for operations, one or several at a time. */
@@ -136,7 +134,6 @@ export class Process {
 
   #memory(): WriteMemory {
     return {
-      place: `${this.#name} ${places++}`,
       append: (records) => {
         const what = records.map(({ type, action = '' }) => `${type} ${action}`).join(', ');
         return this.#write(`logs ${what}`, { kind: 'log', records });

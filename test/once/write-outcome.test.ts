@@ -20,12 +20,10 @@ describe('an action', () => {
       const state = states[reads++];
       return state === undefined ? loseReply(response) : json(response, 200, { data: state });
     });
-    const outcome = await sendOrCancel(
-      client,
-      'env_1',
-      () => client.envelopes.send('env_1'),
-      ({ status }) => status === 'SENT',
-    ).catch((error: unknown) => ({ thrown: error }));
+    const outcome = await sendOrCancel(client, 'env_1', {
+      send: () => client.envelopes.send('env_1'),
+      happened: ({ status }) => status === 'SENT',
+    }).catch((error: unknown) => ({ thrown: error }));
     return { outcome, acts, reads, slept: clock.slept };
   }
   const refuse =
@@ -35,11 +33,11 @@ describe('an action', () => {
 
   it('is resolved by the response, or by reading if the response has no status', async () => {
     expect(await send([(response) => json(response, 200, { data: SENT })], [])).toMatchObject({
-      outcome: { kind: 'settled', by: 'reply', value: SENT },
+      outcome: { by: 'reply', envelope: SENT },
       reads: 0,
     });
     expect(await send([(response) => void response.writeHead(204).end()], [SENT])).toMatchObject({
-      outcome: { kind: 'settled', by: 'reply', value: SENT },
+      outcome: { by: 'reply', envelope: SENT },
     });
   });
 
@@ -56,14 +54,13 @@ describe('an action', () => {
 
   it('is retried with growing delays while the status shows that nothing happened', async () => {
     const done = await send([loseReply, loseReply, loseReply], [DRAFT, DRAFT, DRAFT, DRAFT]);
-    expect(done).toMatchObject({ outcome: { kind: 'unknown' }, acts: 3, reads: 3 });
-    expect(done.outcome).toHaveProperty('error.name', 'NetworkError');
+    expect(done).toMatchObject({ outcome: { thrown: { name: 'NetworkError' } }, acts: 3, reads: 3 });
     expect(done.slept).toEqual([1_000, 1_500]);
   });
 
   it("is not retried if the state can't be read", async () => {
     expect(await send([loseReply, loseReply], [])).toMatchObject({
-      outcome: { kind: 'unknown' },
+      outcome: { thrown: { name: 'NetworkError' } },
       acts: 1,
       reads: 1,
       slept: [],
@@ -72,7 +69,7 @@ describe('an action', () => {
 
   it('is resolved by the previous try if the next is refused because of the state', async () => {
     expect(await send([loseReply, refuse('INVALID_STATE')], [DRAFT, SENT])).toMatchObject({
-      outcome: { kind: 'settled', by: 'lookup', value: SENT },
+      outcome: { by: 'lookup', envelope: SENT },
       acts: 2,
     });
   });

@@ -28,7 +28,6 @@ export function killedProcess(memory: WriteMemory, clock: Clock): { memory: Writ
   return {
     time: { now: () => clock.now(), sleep: (ms, signal) => (isKilled ? killed() : clock.sleep(ms, signal)) },
     memory: {
-      place: memory.place,
       find: (keys) => memory.find(keys),
       append: (records) => {
         isKilled ||= records.some(({ type }) => type !== 'intent');

@@ -164,7 +164,6 @@ function unreliable(client: Client, random: () => number): Client {
 /** The log of such a process: a record may be missing, or be the last one. */
 function unreliableMemory(memory: WriteMemory, random: () => number): WriteMemory {
   return {
-    place: memory.place,
     find: (keys) => memory.find(keys),
     async append(records) {
       const what = fate(random);

@@ -6,7 +6,6 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { command as commandLine } from '../../kernel/text/shell-words.ts';
 import type { FailedCommand } from '../advice.ts';
 import { HELP_TOPICS } from '../help-topics.ts';
-import { UnknownFlagError } from '../input/unknown-flag.ts';
 import { hintForUnknown, type KnownCommands } from './suggestions.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
@@ -19,8 +18,6 @@ export function translateOclifError(
   { name, words }: Pick<FailedCommand, 'name' | 'words'>,
 ): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof UnknownFlagError)
-    return unknownFlag([error.flag], config?.findCommand(name.replaceAll(' ', ':')), name);
   if (error instanceof EsignError) {
     error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;

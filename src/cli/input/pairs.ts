@@ -1,14 +1,9 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-// Defined as a property, because assigning to __proto__ would set the prototype.
-const PLAIN = { enumerable: true, writable: true, configurable: true };
-
 /** Parses `key=value` texts into an object. The value may be empty or contain equals signs. */
 export function readPairs(pairs: readonly string[] | undefined, what: string): Record<string, string> {
-  const result: Record<string, string> = {};
-  for (const [name, value] of readPairList(pairs, what))
-    Object.defineProperty(result, name, { value, ...PLAIN });
-  return result;
+  // This creates own properties for any name, including __proto__.
+  return Object.fromEntries(readPairList(pairs, what));
 }
 
 /** Parses `key=value` texts into a list in the given order. A name may occur more than once. */

@@ -12,7 +12,7 @@ import { createOnce } from '../../once/create-envelope.ts';
 import type { CreateResult, WebhookSecretSource } from '../../once/created.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
 import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/write-outcome.ts';
-import { replacementId, replacementsOf } from './find-replacement.ts';
+import { findReplacement, replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,
   notReplaceableError,
@@ -87,7 +87,7 @@ async function chooseReplacement(
   const { client, signal } = means;
   if (made !== undefined && !steps.includes('send')) {
     // A process that was killed after it sent one may have left others.
-    const others = made.status === 'DRAFT' ? [] : await replacementsOf(client, old, { signal });
+    const others = made.status === 'DRAFT' ? [] : await replacementsOf(client, old, signal);
     const drafts = others.filter(({ id, status }) => status === 'DRAFT' && id !== made.id);
     return { envelope: made, by: 'earlier', drafts: drafts.map(({ id }) => id) };
   }
@@ -98,7 +98,7 @@ async function chooseReplacement(
     async (error: unknown) => {
       if (!(error instanceof RequestIdUsedError)) throw error;
       // Another process has replaced it with other signers in the meantime.
-      const [other] = await replacementsOf(client, old, { signal });
+      const other = await findReplacement(client, old, signal);
       throw other === undefined ? error : alreadyReplacedError(old, other);
     },
   );

@@ -37,9 +37,9 @@ export async function findOwnReplacement(
 export async function findReplacement(
   client: Client,
   old: Envelope,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const [best] = (await replacementsOf(client, old, { signal })).toSorted(byPrecedence);
+  const [best] = (await replacementsOf(client, old, signal)).toSorted(byPrecedence);
   return best && client.envelopes.get(best.id, signal);
 }
 
@@ -47,7 +47,7 @@ export async function findReplacement(
 export async function replacementsOf(
   client: Client,
   old: Envelope,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  signal?: AbortSignal,
 ): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const walk = { signal, since: () => timeOf(old.createdAt) || 0, known: new Set([old.id]) };

@@ -46,7 +46,9 @@ export async function planReplacement(
 ): Promise<ReplacementPlan> {
   const old = await client.envelopes.get(request.id, signal);
   const { envelope: wanted, signers } = buildReplacement(old, request.changes);
-  const made = await madeBefore(client, old, memory, signal);
+  const made =
+    (await findOwnReplacement(client, old.id, memory, signal)) ??
+    (await findReplacement(client, old, signal));
   const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
   if (made && !isSameEnvelope(made, wanted)) throw alreadyReplacedError(old, made);
   const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
@@ -54,16 +56,6 @@ export async function planReplacement(
   const isFree = made === undefined || plan.steps.includes('cancel');
   if (isFree && plan.steps.length > 0) requireUnsigned(old, made, request);
   return plan;
-}
-
-async function madeBefore(
-  client: Client,
-  old: Envelope,
-  memory: WriteMemory,
-  signal?: AbortSignal,
-): Promise<Envelope | undefined> {
-  const own = await findOwnReplacement(client, old.id, memory, signal);
-  return own ?? findReplacement(client, old, { signal });
 }
 
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {

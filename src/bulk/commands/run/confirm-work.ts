@@ -1,5 +1,4 @@
 import type { Client } from '../../../api/client.ts';
-import { RESERVE } from '../../../api/rate-window.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmWrites } from '../../../cli/input/confirm.ts';
@@ -243,7 +242,7 @@ function peopleInWords(people: PlannedWork['people']): string {
 function timeInWords({ requests }: PlannedWork, client: Client, { session }: Context): SummaryLines[number] {
   const window = client.window?.reading();
   if (window === undefined) return ['Uses', counted(requests, 'request')];
-  const ms = timeForRequests(requests, window, RESERVE, session.clock.now()) ?? 0;
+  const ms = timeForRequests(requests, window, session.clock.now()) ?? 0;
   return ms === 0
     ? ['Uses', `${grouped(requests)} of the ${grouped(window.free)} requests left in this rate window`]
     : [

@@ -75,7 +75,7 @@ export async function workOnRun(
   const drafts = new Set(run.state.rows('reserved'));
   await progress.start(run.state, (rows) => {
     const window = client.window?.reading();
-    return timeForRequests(requestsForRows(rows, mode), window, RESERVE, context.session.clock.now()) ?? 0;
+    return timeForRequests(requestsForRows(rows, mode), window, context.session.clock.now()) ?? 0;
   });
   const { file } = run.state.head;
   let duplicates = 0;

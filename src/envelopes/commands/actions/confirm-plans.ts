@@ -74,7 +74,7 @@ function showPlans(plans: readonly Plan[], context: Context): void {
     findingsOf(plan).map((text) => `! ${redactedLine(text, terminal)}`),
   );
   const others = left.map((plan) => redactedLine(`Left out ${plan.id}: ${reasonOf(plan)}`, terminal));
-  const below = [...firstOf(findings, MAX_FINDINGS), ...firstOf(others, MAX_FINDINGS)];
+  const below = [...firstOf(findings), ...firstOf(others)];
   const width = (process.stderr.columns || 80) - 1;
   const { table, shown } = tableWithin(MAX_LINES - below.length, planned, width, context);
   const lines = [...(planned.length > shown ? [`… and ${planned.length - shown} more`] : []), ...below];
@@ -97,9 +97,9 @@ function tableWithin(
 }
 
 /** Returns the first lines, and the number of the others. */
-function firstOf(lines: readonly string[], count: number): string[] {
-  const rest = lines.length - count;
-  return rest > 0 ? [...lines.slice(0, count), `… and ${rest} more like these`] : [...lines];
+function firstOf(lines: readonly string[]): string[] {
+  const rest = lines.length - MAX_FINDINGS;
+  return rest > 0 ? [...lines.slice(0, MAX_FINDINGS), `… and ${rest} more like these`] : [...lines];
 }
 
 function findingsOf({ id, notes, concerns }: ExecutablePlan): string[] {
