@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCallPath, parseHttpMethod, pathWithQuery } from '../../src/api/raw.ts';
+import { parseCallPath } from '../../src/api/raw.ts';
 
 const base = 'https://api.example.com/api/v1';
 
@@ -84,25 +84,5 @@ describe('the path of a direct call', () => {
       }),
       { numRuns: 500 },
     );
-  });
-});
-
-describe('the other parts of a direct call', () => {
-  it('accepts the method in any case', () => {
-    expect(parseHttpMethod('post')).toBe('POST');
-    expect(() => parseHttpMethod('FETCH')).toThrow(/FETCH/);
-  });
-
-  it('adds a query to an existing one, and encodes it', () => {
-    expect(
-      pathWithQuery({
-        path: '/x?a=1',
-        query: [
-          ['b', '2 & 3'],
-          ['b', ''],
-        ],
-      }),
-    ).toBe('/x?a=1&b=2+%26+3&b=');
-    expect(pathWithQuery({ path: '/x', query: [] })).toBe('/x');
   });
 });

@@ -142,11 +142,6 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it.each(['Mail', 'E-mail', 'Email address', 'Signer1 E-mail'])('understands %s', async (header) => {
-    const { rows } = await check(`${header},Full name\na@b.c,Ada\n`);
-    expect(rows[0]?.envelope.signers).toEqual([{ email: 'a@b.c', name: 'Ada' }]);
-  });
-
   it('names columns that are not used, and sends the rest', async () => {
     const { rows, report } = await check('email,name,Comment,Title,Names,esign_note,\na@b.c,Ada,x,y,z,,\n');
     expect([report.problems.count, rows[0]?.envelope.metadata]).toEqual([0, undefined]);

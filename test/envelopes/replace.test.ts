@@ -156,15 +156,6 @@ describe('a replaced envelope', () => {
     await expect(replaceOnce(rig, requestFor(id, { changes: {} }))).rejects.toMatchObject({ code });
     expect(await statusOf(id)).toBe(kind);
   });
-
-  it('is sent again without changes once it has ended, or while it is active if its template is given', async () => {
-    const ended = await wrongOne(rig, 'CANCELLED');
-    const live = await wrongOne(rig, 'SENT');
-    const again = await replaceOnce(rig, requestFor(ended.id, { changes: {} }));
-    const changes = { templateId: 'tmpl_lease' };
-    const corrected = await replaceOnce(rig, requestFor(live.id, { changes }));
-    expect([again.new.status, corrected.new.status]).toEqual(['SENT', 'SENT']);
-  });
 });
 
 describe('two machines that replace the same envelope', () => {

@@ -191,15 +191,6 @@ describe('an interrupted run', () => {
     expect(await relay.emails()).toEqual(once('cut', 12));
   });
 
-  it('resolves lost replies', async () => {
-    await people('lost', 8);
-    let count = 0;
-    relay.intervene = ({ method }) => (method === 'POST' && ++count % 5 === 0 ? 'lost' : undefined);
-    expect((await send()).code).toBe(0);
-    expect(await relay.emails()).toEqual(once('lost', 8));
-    expect(await home.json`envelopes list --status DRAFT`).toEqual([]);
-  });
-
   it('is refused at another service', async () => {
     await people('away', 3);
     relay.intervene = keyRevokedAfter(1);

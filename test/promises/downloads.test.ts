@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
@@ -132,27 +132,6 @@ describe('envelopes download', () => {
     const met = await home.run`envelopes download ${ids} --dir met --name-template ${meeting} --force`;
     expect([met.code, met.stderr]).toEqual([10, expect.stringContaining('has the same name')]);
     expect(await pdfsIn('met')).toEqual(['Confidentiality undertaking.pdf']);
-  });
-
-  it('lets commands that run at the same time take turns in one folder', async () => {
-    const runs = await Promise.all([1, 2].map(() => home.run`envelopes download ${ids} --dir both`));
-    expect(runs.map((run) => run.code)).toEqual([0, 0]);
-    const names = await readdir(home.path('both'));
-    expect(names.filter((name) => !name.endsWith('.pdf'))).toEqual(['SHA256SUMS']);
-    expect((await home.run`documents verify both`).code).toBe(0);
-  });
-
-  it('reports problems with the bucket', async () => {
-    await writeFile(home.path('wrong.secret'), 'not-the-secret\n');
-    onTestFinished(async () => {
-      await writeFile(home.path('right.secret'), String(sandbox.ready.secretAccessKey));
-      await home.json`profiles edit sandbox --secret-access-key-file right.secret --bucket esign-sandbox`;
-    });
-    await home.run`profiles edit sandbox --secret-access-key-file wrong.secret`;
-    const refused = await home.run`envelopes download ${id} --dir wrong --wait 0s`;
-    expect([refused.code, refused.stderr]).toEqual([9, expect.stringContaining('the signature is wrong')]);
-    await home.run`profiles edit sandbox --bucket elsewhere`;
-    expect((await home.run`envelopes download ${id} --dir wrong --wait 0s`).code).toBe(9);
   });
 });
 

@@ -236,10 +236,7 @@ describe('a response from something other than the service', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
       response.write('{"data":[', () => response.destroy());
     },
-    anonymous: (response) => json(response, 200, { data: { status: 'SENT' } }),
     flag: (response) => json(response, 200, { data: { id: '--run=last', status: 'SENT' } }),
-    html502: (response) =>
-      void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
   };
 
   beforeAll(async () => {
@@ -249,10 +246,8 @@ describe('a response from something other than the service', () => {
 
   it.each([
     ['portal', 'BAD_RESPONSE', /unexpected body/],
-    ['anonymous', 'BAD_RESPONSE', /id is missing/],
     ['flag', 'BAD_RESPONSE', /id is missing or doesn't match/],
     ['cut', 'NETWORK', /was lost/],
-    ['html502', 'BAD_RESPONSE', /502/],
   ])('exits with 8 after a response of the kind %s', async (path, code, says) => {
     await fails(['envelopes', 'get', 'env_1'], { exit: 8, code, says, env: at(`${server.origin}/${path}`) });
   });
@@ -344,14 +339,6 @@ describe('a usage error', () => {
     expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     expect(await home.json`envelopes list --template tmpl_nda --status DRAFT`).toEqual([]);
   });
-
-  it('exits with 3 without a profile, and shows both solutions', () =>
-    fails(['envelopes', 'list'], {
-      exit: 3,
-      code: 'NO_PROFILE',
-      says: /profiles add[\s\S]*sandbox start/,
-      env: { ESIGN_CONFIG_DIR: home.path('empty') },
-    }));
 
   it('is returned for a profile together with a key in the environment', () =>
     fails(['envelopes', 'list', '--profile', 'sandbox'], {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { Home, jsonLines, linesOf } from '../support/cli.ts';
+import { Home, linesOf } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
 import { json, type SeenRequest } from '../support/server.ts';
 
@@ -210,22 +210,5 @@ describe('filters of envelopes list', () => {
     expect(shown.stdout).toBe('env_0\tSENT\ts0@example.com\nenv_1\tSENT\t\nenv_2\tSENT\ts2@example.com\n');
     expect([shown.code, found.stdout, found.code]).toEqual([0, 'env_2\n', 0]);
     expect([one.code, one.stderr]).toEqual([4, expect.not.stringMatching(/mean\b.* env_1\b/)]);
-  });
-});
-
-describe('IDs from stdin', () => {
-  it('can be piped from a list in any format, without blanks and duplicates', async () => {
-    const [got, none] = [
-      await home.run(argv`envelopes get - --json`, {
-        env: at('many'),
-        input: 'env_3\r\n\n  env_1\tSENT\tmore\nenv_3\n',
-      }),
-      await home.run(argv`envelopes send -`, { env: at('many'), input: '' }),
-    ];
-    expect(jsonLines(got.stdout)).toMatchObject([
-      { id: 'env_3', ok: true, envelope: { id: 'env_3' } },
-      { id: 'env_1', ok: true },
-    ]);
-    expect(none).toMatchObject({ code: 0, stdout: '' });
   });
 });

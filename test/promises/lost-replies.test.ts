@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
@@ -62,18 +60,5 @@ describe('a write whose response is lost', () => {
     expect(done.stderr).toContain('response was lost');
     const all = JSON.stringify(await home.json`envelopes list --all`);
     expect(all.match(/"case":"tunnel"/g)).toHaveLength(1);
-  });
-});
-
-describe('an interrupted download', () => {
-  it('resumes where it was, and is complete', async () => {
-    const args = ['documents', 'download', places.key, '--no-input'];
-    await home.run`${args} -o whole.pdf`;
-    const whole = await readFile(home.path('whole.pdf'));
-    await breaking('bucket', (connection) => (connection < 3 ? Math.ceil(whole.length / 3) : undefined));
-    const done = await run([...args, '-o', 'broken.pdf']);
-    expect(done.code).toBe(0);
-    const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-    expect(hash(await readFile(home.path('broken.pdf')))).toBe(hash(whole));
   });
 });

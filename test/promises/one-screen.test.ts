@@ -124,13 +124,6 @@ describe('a dry run on a terminal', () => {
 });
 
 describe('a run that does not exist', () => {
-  it.each([[['envelopes', 'list']], [['find', 'kat']], [['late']]])(
-    'matches no envelopes as a filter of %j',
-    async (words) => {
-      expect(await home.json([...words, '--run', 'nope'])).toEqual([]);
-    },
-  );
-
   it('is an empty report, and an error of commands that act on it', async () => {
     expect(await home.object(['report', '--run', 'nope'])).toMatchObject({ sent: 0 });
     expect((await home.run`envelopes remind --run nope --yes`).code).toBe(4);

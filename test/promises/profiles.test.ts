@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -248,22 +248,6 @@ describe('a profile', () => {
     expect(await edit('--no-pin', '--no-sealed-part')).toEqual([0, null, false]);
     await edit('--pin', pin);
     expect(await edit('--base-url', 'https://api.example.com/api/v1')).toEqual([0, null, false]);
-  });
-
-  it('keeps no search index with --no-index, which deletes what is there, as removing does', async () => {
-    const index = async () => (await readdir(home.path('state', 'index')).catch(() => [])).length;
-    await add('acme');
-    await home.run`envelopes create --template tmpl_nda --signer ada@example.com`;
-    await home.run`find ada`;
-    expect(await index()).toBeGreaterThan(0);
-    await home.run`profiles edit acme --no-index`;
-    await home.run`find ada`;
-    expect(await index()).toBe(0);
-    await home.run`profiles edit acme --index`;
-    await home.run`find ada`;
-    expect(await index()).toBeGreaterThan(0);
-    await home.run`profiles remove acme --yes`;
-    expect(await index()).toBe(0);
   });
 
   it.each([

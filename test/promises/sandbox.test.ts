@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -217,15 +217,6 @@ describe('sandbox mails', () => {
 });
 
 describe('demo', () => {
-  // json-output.test.ts runs it, too.
-  it('runs the whole workflow and leaves the documents', { tags: ['full'] }, async () => {
-    const summary = await home.object`demo --dir downloads`;
-    expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
-    expect(
-      (await readdir(home.path('downloads'))).map((name) => name.replace(/^env_\w+\./, '')).sort(),
-    ).toEqual(['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf']);
-  });
-
   it('describes each step, and changes no profile', { tags: ['full'] }, async () => {
     const other = new Home();
     const { stdout, code } = await other.run`demo --dir downloads`;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
-import { answerPage, fakeService } from '../support/fake-service.ts';
+import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
@@ -164,22 +164,6 @@ describe('a watch', () => {
     expect(stdout.split('\n')).toHaveLength(3);
     expect(stderr).toContain('503');
     expect(stderr).toContain('responding again');
-    await server.close();
-  });
-
-  it('takes about ten requests per poll for a thousand envelopes', async () => {
-    const total = 1_000;
-    const item = (index: number) => ({ id: `env_${index}`, status: 'COMPLETED', signers: [] });
-    const { server, env } = await fakeService((request, response) => {
-      const one = /env_(\d+)$/.exec(request.path)?.[1];
-      if (one !== undefined) return json(response, 200, { data: item(Number(one)) });
-      answerPage(request, response, total, item);
-    });
-    const input = Array.from({ length: total }, (_, index) => `env_${index}\n`).join('');
-    const { code, stdout } = await home.run(argv`envelopes watch - --json`, { env, input });
-    expect(code).toBe(0);
-    expect(jsonLines(stdout)).toHaveLength(total);
-    expect(server.seen.length).toBeLessThanOrEqual(20);
     await server.close();
   });
 });

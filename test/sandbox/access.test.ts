@@ -91,27 +91,9 @@ test('The full key is shown once at creation; the list shows name, prefix, dates
   const made = await rig.makeKey({ name: 'CI', description: 'for builds' });
   await rig.api('GET', '/esign/templates', undefined, made.key);
   const list = await rig.control('GET', '/keys');
-  const keys = z
-    .object({
-      data: z.array(
-        z.strictObject({
-          id: z.string(),
-          orgId: z.string(),
-          name: z.string(),
-          description: z.string(),
-          prefix: z.string().length(8),
-          scopes: z.array(z.string()),
-          status: z.string(),
-          createdAt: z.iso.datetime(),
-          lastUsedAt: z.iso.datetime().nullable(),
-          expiresAt: z.iso.datetime().nullable(),
-          revokedAt: z.iso.datetime().nullable(),
-        }),
-      ),
-    })
-    .parse(list.body).data;
   expect(list.text).not.toContain(made.key);
-  const ci = keys.find((key) => key.id === made.id);
+  const shape = z.object({ data: z.array(z.looseObject({ id: z.string() })) });
+  const ci = shape.parse(list.body).data.find((key) => key.id === made.id);
   expect(ci).toMatchObject({
     name: 'CI',
     description: 'for builds',

@@ -54,15 +54,6 @@ test('list-items: summary omits signers, message, metadata, webhookUrl, and keys
   expect(await rig.get(id)).toEqual(envelope);
 });
 
-test('list-order: asc lists the oldest first, across pages', async () => {
-  const rig = await started({ 'list-order': 'asc' });
-  const ids: string[] = [];
-  for (let n = 0; n < 3; n += 1) ids.push((await rig.create()).id);
-  const page = async (n: number) =>
-    listIn(await rig.api('GET', `/esign/envelopes?page=${n}&pageSize=2`)).data.map((one) => one.id);
-  expect([await page(1), await page(2)]).toEqual([ids.slice(0, 2), ids.slice(2)]);
-});
-
 test('action-reply: success answers send, cancel, and remind with {"data":{"success":true}}', async () => {
   const rig = await started({ 'action-reply': 'success' });
   const { id } = await rig.create();

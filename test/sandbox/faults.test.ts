@@ -137,7 +137,7 @@ test('match selects a method and a path prefix, a final $ ends the path, and tim
   expect(await statuses({ error500: { match: '/esign/envelopes', skip: 1 } })).toEqual([200, 200, 500, 500]);
 });
 
-test('rate gives the same faults for the same seed, others for another seed, at about the given rate', async () => {
+test('rate gives the same faults for the same seed, others for another seed, at about the given rate', () => {
   const strikes = (seed: number) => {
     const faults = new Faults({ seed, reset: { rate: 0.25 } });
     return Array.from({ length: 4000 }, () => faults.forRequest('GET', '/x').answer === 'reset');
@@ -147,16 +147,6 @@ test('rate gives the same faults for the same seed, others for another seed, at 
   const share = strikes(7).filter(Boolean).length / 4000;
   expect(share).toBeGreaterThan(0.22);
   expect(share).toBeLessThan(0.28);
-  const rig = await started({ seed: 3, error500: { rate: 0.5 } });
-  const seen = async () => {
-    const statuses = [];
-    for (let n = 0; n < 12; n += 1) statuses.push((await rig.api('GET', '/esign/templates')).status);
-    return statuses;
-  };
-  const first = await seen();
-  expect(new Set(first)).toEqual(new Set([200, 500]));
-  await rig.control('POST', '/faults', { seed: 3, error500: { rate: 0.5 } });
-  expect(await seen()).toEqual(first);
 });
 
 test('No fault affects the control plane, the web page, or the OpenAPI files', async () => {
@@ -165,20 +155,6 @@ test('No fault affects the control plane, the web page, or the OpenAPI files', a
     expect((await rig.control('GET', path)).status).toBe(200);
   expect((await fetch(rig.service.origin)).status).toBe(200);
   expect((await fetch(`${rig.service.origin}/openapi.yaml`)).status).toBe(200);
-});
-
-test('GET shows settings and hits, POST replaces them, DELETE removes them, and reset restores the initial ones', async () => {
-  const rig = await started({ error500: { times: 1 } });
-  expect(await hitsOf(rig)).toEqual({ data: { settings: { error500: { times: 1 } }, hits: {} } });
-  await rig.api('GET', '/esign/templates');
-  expect(await hitsOf(rig)).toMatchObject({ data: { hits: { error500: 1 } } });
-  await rig.control('POST', '/faults', { seed: 9, html502: {} });
-  expect(await hitsOf(rig)).toEqual({ data: { settings: { seed: 9, html502: {} }, hits: {} } });
-  expect((await rig.api('GET', '/esign/templates')).status).toBe(502);
-  expect((await rig.control('DELETE', '/faults')).body).toEqual({ data: { settings: {}, hits: {} } });
-  expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
-  await rig.control('POST', '/reset');
-  expect((await rig.api('GET', '/esign/templates')).status).toBe(500);
 });
 
 test.each([

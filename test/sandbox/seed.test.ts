@@ -145,16 +145,6 @@ test('reset returns to the seed of the start, with the same keys and links', asy
   expect((await rig.service.control.mails({}))[0]?.link).toBe(link);
 });
 
-test('A restart with the same seed keeps later changes', async () => {
-  const { seed } = await readSeed({ envelopes: [{ id: 'env_1', status: 'SENT' }] });
-  const dataDir = await tempFolder();
-  const first = await startRig({ seed, dataDir, choices: literal });
-  await first.act('env_1', 'decline');
-  await first.service.close();
-  const again = await startRig({ seed, dataDir, choices: literal });
-  expect((await again.get('env_1')).status).toBe('DECLINED');
-});
-
 test('Impossible values are refused by field, and nothing is stored', async () => {
   const rig = await startRig();
   const envelopes = (...some: object[]) => ({
