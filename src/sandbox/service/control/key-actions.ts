@@ -15,8 +15,7 @@ export function createKey(
   wanted: z.output<typeof bodySchemas.createKey>,
 ): { key: string; record: KeyRecord } {
   const { name, description = '', scopes, orgId = context.store.state.orgId, expiresAt } = wanted;
-  const until = expiresAt == null ? null : isoTime(Date.parse(expiresAt));
-  const facts = { orgId, name, description, scopes: [...new Set(scopes)], expiresAt: until };
+  const facts = { orgId, name, description, scopes, expiresAt };
   const made = makeKey(facts, context.clock.now(), context.randomId);
   context.store.commit([{ kind: 'key', value: made.record }]);
   context.store.state.addAudit(audit(context, 'key.created', made.record));

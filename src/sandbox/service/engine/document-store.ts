@@ -84,7 +84,7 @@ export class DocumentStore {
   async #put(envelope: EnvelopeRecord, kind: DocumentKind, body: Uint8Array): Promise<void> {
     const { objects, faults, clock } = this.#parts;
     const key = storageKey(envelope, kind);
-    const missing = faults.missingFor(kind);
+    const missing = faults.forDocument('missingObject', kind);
     const { ms = Number.POSITIVE_INFINITY, reads = Number.POSITIVE_INFINITY } = missing ?? {};
     if (missing === undefined) this.#hidden.delete(key);
     else this.#hidden.set(key, { until: clock.now() + ms, reads });
@@ -92,8 +92,8 @@ export class DocumentStore {
   }
 
   async #tampered(kind: DocumentKind, pdf: Uint8Array): Promise<Uint8Array> {
-    const how = this.#parts.faults.tamperingOf(kind);
-    return how === undefined ? pdf : this.#parts.documents.tampered(pdf, how);
+    const fault = this.#parts.faults.forDocument('tamperedDocument', kind);
+    return fault === undefined ? pdf : this.#parts.documents.tampered(pdf, fault.how);
   }
 
   /** Returns true if a read by another client finds nothing yet, and counts it. */

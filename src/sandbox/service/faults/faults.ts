@@ -4,7 +4,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, type DocumentKind, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import type { SandboxFaults } from '../../embed-options.ts';
-import { TAMPERINGS, type Tampering } from '../../model.ts';
+import { TAMPERINGS } from '../../model.ts';
 import { parse, validate } from '../base/validation.ts';
 
 const chance = {
@@ -151,17 +151,8 @@ export class Faults {
     return this.#webhookFault('reorder', event)?.ms ?? 0;
   }
 
-  /** Returns for how long the object of a document is missing; undefined if it isn't. */
-  missingFor(kind: DocumentKind): FaultSettings['missingObject'] {
-    return this.#documentFault('missingObject', kind);
-  }
-
-  /** Returns how a sealed document is tampered with; undefined if it isn't. */
-  tamperingOf(kind: DocumentKind): Tampering | undefined {
-    return this.#documentFault('tamperedDocument', kind)?.how;
-  }
-
-  #documentFault<Name extends 'missingObject' | 'tamperedDocument'>(
+  /** Returns the settings of a document's fault if it occurs now. */
+  forDocument<Name extends 'missingObject' | 'tamperedDocument'>(
     name: Name,
     kind: DocumentKind,
   ): FaultSettings[Name] {

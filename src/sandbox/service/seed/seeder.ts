@@ -75,13 +75,7 @@ function templatesIn({ seed, store, clock, report }: Loading): Map<string, Templ
 function keysIn(loading: Loading) {
   return (loading.seed.keys ?? []).map(({ organisation, scopes = SCOPES, expiresAt }, index) => {
     const orgId = organisation ?? loading.store.state.orgId;
-    const facts = {
-      orgId,
-      name: `Key ${index + 1} in the seed`,
-      description: '',
-      scopes: [...new Set(scopes)],
-      expiresAt: expiresAt == null ? null : isoTime(Date.parse(expiresAt)),
-    };
+    const facts = { orgId, name: `Key ${index + 1} in the seed`, description: '', scopes, expiresAt };
     return makeKey(facts, loading.clock.now(), stableIds(`key ${index} ${orgId}`, loading.apiKey));
   });
 }

@@ -13,7 +13,11 @@ import type { Store } from './store.ts';
 /** Returns random bytes as letters and digits; with counted IDs, the next number of the kind. */
 export type RandomId = (bytes: number, kind?: string) => string;
 
-type KeyFacts = Pick<KeyRecord, 'orgId' | 'name' | 'description' | 'scopes' | 'expiresAt'>;
+interface KeyFacts extends Pick<KeyRecord, 'orgId' | 'name' | 'description'> {
+  scopes: readonly Scope[];
+  /** When it expires; null or undefined for never. */
+  expiresAt?: string | null | undefined;
+}
 
 /** Creates a key and its record. The record contains the key's hash and first 8 characters. */
 export function makeKey(
@@ -25,6 +29,8 @@ export function makeKey(
   const record: KeyRecord = {
     id: `key_${randomId(10, 'key')}`,
     ...facts,
+    scopes: [...new Set(facts.scopes)],
+    expiresAt: facts.expiresAt == null ? null : isoTime(Date.parse(facts.expiresAt)),
     prefix: key.slice(0, 8),
     hash: hashKey(key),
     createdAt: isoTime(now),
@@ -71,8 +77,7 @@ export async function openDefaultKey(
     orgId,
     name: 'Sandbox',
     description: 'Made by the sandbox itself',
-    scopes: [...SCOPES],
-    expiresAt: null,
+    scopes: SCOPES,
   };
   const { key, record } = makeKey(facts, clock.now(), randomId, wanted);
   store.commit([
