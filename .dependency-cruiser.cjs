@@ -34,13 +34,13 @@ const ROOMS = {
   client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
   // A sandbox that is like a service gets stand-ins of its templates. `sign` and `decline` show envelopes.
   sandbox: ['api', 'cli', 'envelopes', 'lines', 'output', 'pages', 'settings', 'templates'],
-  // Doctor checks the bucket. `api` explains what a lost response means.
-  accounts: ['api', 'catalog', 'cli', 'documents', 'envelopes', 'output', 'settings'],
+  // Doctor checks the bucket.
+  accounts: ['api', 'catalog', 'cli', 'documents', 'output', 'settings'],
   // Replaced envelopes need no attention; received webhooks say who opened an email.
   reports: ['api', 'catalog', 'cli', 'envelopes', 'log', 'output', 'pages', 'runs', 'selection', 'webhooks'],
   bulk: [
-    ...['api', 'catalog', 'cli', 'envelopes', 'log', 'once', 'output', 'runs', 'selection', 'settings'],
-    ...['tables', 'templates'],
+    ...['api', 'catalog', 'cli', 'envelopes', 'log', 'once', 'output', 'runs', 'selection', 'tables'],
+    'templates',
   ],
   // Assistants do what the commands do.
   assistants: [

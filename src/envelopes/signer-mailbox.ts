@@ -48,7 +48,7 @@ export function signerText(signer: SignerInput): string {
 }
 
 function quotedIfNeeded(text: string): string {
-  return /[;"<>\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
+  return /[;"<>\\@]/.test(text) || unquote(text) !== text ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
 }
 
 function parseMailbox(mailbox: string, whole: string): { name: string; email: string } {

@@ -145,7 +145,7 @@ async function* textOf(
     held = read.endsWith(DOS_END) ? DOS_END : '';
     const text = read.slice(0, read.length - held.length);
     refuseNul(text, name, line);
-    line += countOf(text, '\n');
+    line += lineBreaksIn(text);
     if (text !== '') yield text;
   }
   const end = breaks.add(await decode(decoder, undefined, { ...facts, line })) + breaks.end();
@@ -160,7 +160,7 @@ async function* textOf(
 function refuseNul(text: string, name: string, firstLine: number): void {
   const at = text.indexOf('\0');
   if (at === -1) return;
-  const line = firstLine + countOf(text.slice(0, at), '\n');
+  const line = firstLine + lineBreaksIn(text.slice(0, at));
   throw new UsageError(`${name}:${line} contains a NUL character.`, {
     hint: 'Remove it, or export the file again. Nothing was sent.',
   });
@@ -211,7 +211,7 @@ async function decode(
     const readable = withPlainBreaks(new TextDecoder().decode(chunk));
     const at =
       encoding === 'utf-8'
-        ? line + countOf(readable.slice(0, Math.max(0, readable.indexOf('\ufffd'))), '\n')
+        ? line + lineBreaksIn(readable.slice(0, Math.max(0, readable.indexOf('\ufffd'))))
         : line;
     throw otherEncoding(`${name}:${at}`, what, chunk, options);
   }
@@ -235,10 +235,8 @@ function otherEncoding(
   });
 }
 
-function countOf(text: string, character: string): number {
-  let count = 0;
-  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
-  return count;
+function lineBreaksIn(text: string): number {
+  return text.split('\n').length - 1;
 }
 
 /**

@@ -111,6 +111,11 @@ describe('a signer as text', () => {
     );
   });
 
+  it.each(["'A'", '“Ada”', '‘Ada’', 'bob@example.com'])('keeps the name %s as it is', (name) => {
+    const signer = { email: 'a@b.c', name, role: name };
+    expect(parseSigner(signerText(signer)).signer).toEqual(signer);
+  });
+
   it('is only the address if it equals the name', () => {
     expect(signerText({ email: 'a@b.c', name: 'a@b.c' })).toBe('a@b.c');
   });

@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../../api/resource-types.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
 import type { Context } from '../../cli/session/context.ts';
+import { withOutcomeCheck } from '../../cli/write-errors.ts';
 import { whatIsDone } from '../../envelopes/commands/actions/action-words.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
@@ -12,7 +13,6 @@ import { plannedWritesOf, whatIsReplaced } from '../../envelopes/commands/replac
 import type { ReplaceFlags } from '../../envelopes/commands/replace/replace-flags.ts';
 import { replacementNotes } from '../../envelopes/commands/replace/replaced-text.ts';
 import { checkedPlan, replaceEnvelope } from '../../envelopes/commands/replace/run-replacements.ts';
-import { withOutcomeCheck } from '../../envelopes/commands/write-errors.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/envelope-problems.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';

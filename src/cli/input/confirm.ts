@@ -28,7 +28,12 @@ export function canAsk(terminal: CommandTerminal, fromStdin = false): boolean {
  * is emailed or canceled is made here, because the wrong account is the most expensive mistake.
  */
 export async function questionAbout(what: string, { session }: Pick<Context, 'session'>): Promise<string> {
-  return `${what} (${accountInWords(await session.settings())})?`;
+  return `${what} (${await accountText(session)})?`;
+}
+
+/** Returns the account in words: the profile and the host, or the sandbox. */
+export async function accountText(session: Pick<Context['session'], 'settings'>): Promise<string> {
+  return accountInWords(await session.settings());
 }
 
 /** A question before writes. */

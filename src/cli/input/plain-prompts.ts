@@ -17,7 +17,8 @@ async function askLine(question: string, { input, output, signal }: PromptContex
 /** Asks for a line of text, again until it is accepted. */
 export async function askPlainText(
   message: string,
-  { standard, problemOf }: TextQuestion,
+  /** `standard`: the answer if nothing is typed. */
+  { standard, problemOf }: TextQuestion & { standard?: string | undefined },
   context: PromptContext,
 ): Promise<string> {
   const preset = standard === undefined ? '' : ` (${standard})`;

@@ -41,10 +41,8 @@ export function askFromList<T>(
 /** Asks for a line of text, which may be empty. */
 export function askText(message: string, question: TextQuestion = {}): Promise<string> {
   if (isAccessible()) return onKeyboard((context) => askPlainText(message, question, context));
-  const { standard, problemOf } = question;
-  const start = standard === undefined ? {} : { default: standard };
-  const validate = (answer: string) => problemOf?.(answer) ?? true;
-  return onKeyboard((context) => text({ message, validate, ...start }, context));
+  const validate = (answer: string) => question.problemOf?.(answer) ?? true;
+  return onKeyboard((context) => text({ message, validate }, context));
 }
 
 /** Asks yes or no. The default is no. */

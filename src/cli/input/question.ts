@@ -1,4 +1,5 @@
 import type { ReadStream } from 'node:tty';
+import { EsignError, sentenceOf } from '../../kernel/errors.ts';
 
 export interface AskedChoice<T> {
   value: T;
@@ -10,10 +11,19 @@ export interface AskedChoice<T> {
 }
 
 export interface TextQuestion {
-  /** The answer if nothing is typed. */
-  standard?: string | undefined;
   /** Returns what is wrong with an answer; undefined if it is accepted. */
   problemOf?: (answer: string) => string | undefined;
+}
+
+/** Returns the message of the error with which a check refuses an answer; undefined if it accepts it. */
+export function problemFoundBy(check: () => unknown): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof EsignError) return sentenceOf(error);
+    throw error;
+  }
 }
 
 export interface PromptContext {

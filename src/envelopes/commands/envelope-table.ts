@@ -8,7 +8,7 @@ import type { ListView } from '../../output/print-list.ts';
 import { statusColor } from '../../output/status.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
-import type { SelectionFlagValues } from '../../selection/selection-flags.ts';
+import { type SelectionFlagValues, selectionFlags } from '../../selection/selection-flags.ts';
 
 /** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. `flags`: those that selected them. */
 export function envelopeList(
@@ -122,22 +122,13 @@ export function namesOf(names: readonly string[]): string {
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
-const FILTERS = [
-  'status',
-  'template',
-  'signer',
-  'metadata',
-  'since',
-  'older-than',
-  'expiring-in',
-  'run',
-] as const;
-
 /** Returns the message for an empty list. */
 export function noMatchesText(flags: SelectionFlagValues & { search?: string | undefined }): string {
   if (flags.search !== undefined)
     return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. ${adviceForSearch(flags.search)}`;
-  const given = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+  const given = Object.entries(flags).flatMap(([name, value]) =>
+    name in selectionFlags && value !== undefined ? [`--${name}`] : [],
+  );
   if (given.length > 0) return `No envelopes match. To find more, leave out ${given.join(' or ')}.`;
   return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
 }

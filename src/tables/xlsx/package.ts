@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
+import { BodyLimitError, readBounded } from '../../kernel/streams.ts';
 import { SHEET_LIMITS } from './limits.ts';
 
 /** The parts of an .xlsx file by path. A part is unpacked while it is read. */
@@ -17,7 +18,9 @@ export class Package {
 
   /** @throws UsageError when the file is damaged, or larger than the limits. */
   static async open(bytes: AsyncIterable<Uint8Array>, name: string): Promise<Package> {
-    const buffer = await bufferOf(bytes, name);
+    const buffer = await readBounded(bytes, SHEET_LIMITS.bytes).catch((error: unknown) => {
+      throw error instanceof BodyLimitError ? tooLarge(name) : error;
+    });
     return readable(name, async () => {
       const zip = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
       const entries = new Map<string, Entry>();
@@ -54,17 +57,6 @@ export class Package {
   reading<T>(work: () => Promise<T>): Promise<T> {
     return readable(this.#name, work);
   }
-}
-
-async function bufferOf(bytes: AsyncIterable<Uint8Array>, name: string): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.length;
-    if (size > SHEET_LIMITS.bytes) throw tooLarge(name);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 async function readable<T>(name: string, work: () => Promise<T>): Promise<T> {

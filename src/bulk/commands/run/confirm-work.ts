@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { HistoryFindings } from '../../../catalog/account-history.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { confirmWrites } from '../../../cli/input/confirm.ts';
+import { accountText, confirmWrites } from '../../../cli/input/confirm.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { Context } from '../../../cli/session/context.ts';
@@ -18,7 +18,6 @@ import { renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { RunState } from '../../../runs/run-state.ts';
-import { accountInWords } from '../../../settings/account-in-words.ts';
 import { timeForRequests } from '../../estimate.ts';
 import type { PlannedWork } from '../../planned-work.ts';
 import type { FileReport } from '../../rows/check-file.ts';
@@ -252,5 +251,5 @@ function timeInWords({ requests }: PlannedWork, client: Client, { session }: Con
 }
 
 async function accountLine({ session }: Context): Promise<SummaryLines> {
-  return [['Account', safeLine(accountInWords(await session.settings()))]];
+  return [['Account', safeLine(await accountText(session))]];
 }

@@ -2,6 +2,7 @@ import { READ_CONCURRENCY } from '../../../api/limits.ts';
 import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import type { Context } from '../../../cli/session/context.ts';
+import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import {
   EsignError,
   GuardError,
@@ -13,7 +14,6 @@ import { mapInOrder } from '../../../kernel/streams.ts';
 import { writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
 import type { ActionReport, EnvelopeAction, Plan } from '../../plan-writes.ts';
-import { withOutcomeCheck } from '../write-errors.ts';
 import { ActionProgress } from './action-progress.ts';
 import { renderDone } from './action-words.ts';
 import type { TargetEnvelopes } from './named-or-selected.ts';

@@ -1,12 +1,12 @@
 import { noteRefusal } from '../../../cli/dry-run.ts';
-import { canAsk, confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
+import { accountText, canAsk, confirmWrites, peopleAt } from '../../../cli/input/confirm.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, showFindings } from '../confirm-concerns.ts';
 import type { CreateFlags } from './create-flags.ts';
 import type { EnvelopeToCreate } from './create-input.ts';
-import { accountText, renderDryRun } from './envelope-preview.ts';
+import { renderDryRun } from './envelope-preview.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 
 /**

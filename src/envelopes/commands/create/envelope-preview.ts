@@ -1,11 +1,9 @@
 import type { Template } from '../../../api/resource-types.ts';
-import type { Session } from '../../../cli/session/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
-import { accountInWords } from '../../../settings/account-in-words.ts';
 
 /** An envelope before it is created. */
 export interface EnvelopePreview {
@@ -18,11 +16,6 @@ export interface EnvelopePreview {
 
 const LABEL = 8;
 const MESSAGE_LINES = 5;
-
-/** Returns the account in words: profile and host, or the sandbox. */
-export async function accountText(session: Pick<Session, 'settings'>): Promise<string> {
-  return accountInWords(await session.settings());
-}
 
 /** Renders the envelope to create. Secrets in typed texts are removed. */
 export function renderPreview(

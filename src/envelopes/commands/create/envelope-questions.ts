@@ -1,8 +1,7 @@
 import type { Template } from '../../../api/resource-types.ts';
 import { askChoice, askFromList, askText } from '../../../cli/input/prompts.ts';
-import type { AskedChoice } from '../../../cli/input/question.ts';
+import { type AskedChoice, problemFoundBy } from '../../../cli/input/question.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeInput, SignerInput } from '../../../once/create-body.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
@@ -99,15 +98,10 @@ async function askSigner(
 }
 
 function mailboxProblem(answer: string): string | undefined {
-  try {
-    parseSigner(answer);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return answer.includes('@')
-      ? safeLine(sentenceOf(error))
-      : 'Type an address: ada@example.com, or Ada Lovelace <ada@example.com>';
-  }
+  const problem = problemFoundBy(() => parseSigner(answer));
+  return problem === undefined || answer.includes('@')
+    ? problem && safeLine(problem)
+    : 'Type an address: ada@example.com, or Ada Lovelace <ada@example.com>';
 }
 
 /** Asks who signs first, or whether everyone signs at the same time. */

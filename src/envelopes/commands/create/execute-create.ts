@@ -1,9 +1,9 @@
 import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Context } from '../../../cli/session/context.ts';
+import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import { createOnce } from '../../../once/create-envelope.ts';
 import { createNow } from '../../../once/create-now.ts';
 import type { CreateOptions, CreateResult } from '../../../once/created.ts';
-import { withOutcomeCheck } from '../write-errors.ts';
 import { provideEnvelopeSecret } from './webhook-secret.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope, Template } from '../../../api/resource-types.ts';
-import { peopleAt } from '../../../cli/input/confirm.ts';
+import { accountText, peopleAt } from '../../../cli/input/confirm.ts';
 import { askChoice } from '../../../cli/input/prompts.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { UsageError } from '../../../kernel/errors.ts';
@@ -14,7 +14,7 @@ import {
   readRecentEnvelopes,
   rolesUsedWithTemplate,
 } from '../../signer-suggestions.ts';
-import { accountText, renderPreview } from './envelope-preview.ts';
+import { renderPreview } from './envelope-preview.ts';
 import { askOrder, askSigners, askSubject, askTemplate } from './envelope-questions.ts';
 import { lookBeforeSending } from './look-before-sending.ts';
 

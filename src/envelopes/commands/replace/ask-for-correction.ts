@@ -1,7 +1,6 @@
 import type { Envelope } from '../../../api/resource-types.ts';
 import { askChoice, askText } from '../../../cli/input/prompts.ts';
-import type { AskedChoice } from '../../../cli/input/question.ts';
-import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
+import { type AskedChoice, problemFoundBy } from '../../../cli/input/question.ts';
 import { hasSigned, isInFlight } from '../../../kernel/statuses.ts';
 import { mailboxOf } from '../../../kernel/text/person.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -28,18 +27,9 @@ export async function askForCorrection(envelope: Envelope): Promise<Correction |
 }
 
 async function askSigner(old: string): Promise<Correction> {
-  const text = await askText('Who signs instead?', { problemOf: problemOfSigner });
+  const problemOf = (text: string) => problemFoundBy(() => parseSigner(text.trim()));
+  const text = await askText('Who signs instead?', { problemOf });
   return { signer: [`${old}=${text.trim()}`] };
-}
-
-function problemOfSigner(text: string): string | undefined {
-  try {
-    parseSigner(text.trim());
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return sentenceOf(error);
-  }
 }
 
 async function askSubject(): Promise<Correction> {

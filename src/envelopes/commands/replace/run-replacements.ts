@@ -3,6 +3,7 @@ import { noteRefusal } from '../../../cli/dry-run.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
 import { createBody } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
@@ -20,7 +21,6 @@ import {
   provideEnvelopeSecret,
   storedSecretOf,
 } from '../create/webhook-secret.ts';
-import { withOutcomeCheck } from '../write-errors.ts';
 import { confirmReplacement, plannedWritesOf } from './confirm-replace.ts';
 import type { ReplaceFlags } from './replace-flags.ts';
 import { ReplaceProgress } from './replace-progress.ts';

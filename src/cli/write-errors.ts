@@ -1,8 +1,8 @@
-import type { OnSearchStart } from '../../catalog/find-by-request-id.ts';
-import { errorText } from '../../cli/error-report.ts';
-import type { Context } from '../../cli/session/context.ts';
-import type { CommandTerminal } from '../../cli/terminal.ts';
-import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../../kernel/errors.ts';
+import type { OnSearchStart } from '../catalog/find-by-request-id.ts';
+import { EarlierUnknownError, EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { errorText } from './error-report.ts';
+import type { Context } from './session/context.ts';
+import type { CommandTerminal } from './terminal.ts';
 
 /** The messages for a write whose outcome is unknown. */
 export interface UnknownOutcomeMessages {
