@@ -152,12 +152,17 @@ function notTheApi(raw: RawResponse, url: string, rate: RateLimit): BadResponseE
     {
       status,
       retryAfterMs: rate.retryAfterMs,
-      hint:
-        status === 407
-          ? 'The proxy requires a username and password. Set HTTP_PROXY=http://user:password@host:port.'
-          : 'A login page, a proxy, or the wrong base URL can cause this. Check the base URL with `esign profiles show`.',
+      hint: hintFor(status),
     },
   );
+}
+
+function hintFor(status: number): string {
+  if (status === 407)
+    return 'The proxy requires a username and password. Set HTTP_PROXY=http://user:password@host:port.';
+  if (status >= 500)
+    return 'The service, or a proxy in front of it, is not available. Try again later. If this continues, check the base URL with `esign profiles show`.';
+  return 'A login page, a proxy, or the wrong base URL can cause this. Check the base URL with `esign profiles show`.';
 }
 
 /** Reads `details`, which maps field names to lists of messages. Single strings and nested values are accepted, too. */

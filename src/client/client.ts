@@ -178,7 +178,10 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
     list: (options) => envelopes.list(options),
     page: (number, options) => envelopes.page(number, options),
     get: (id, options) => envelopes.get(id, options?.signal),
-    async create(input, { requestId: given, signal } = {}) {
+    async create(input, options = {}) {
+      refuseUnknown('A new envelope', 'field', input, ENVELOPE_FIELDS);
+      refuseUnknown('create', 'option', options, CREATE_OPTIONS);
+      const { requestId: given, signal } = options;
       const requestId = given ?? newRequestId();
       const create = given === undefined ? createNow : createOnce;
       const outcome = await outcomeOf(create(client, createBody(input, requestId), { memory, signal }));
@@ -193,6 +196,37 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
       return outcomeOf(remindEnvelope(client, id, signer, { signal }));
     },
   };
+}
+
+const ENVELOPE_FIELDS = {
+  templateId: true,
+  signers: true,
+  subject: true,
+  message: true,
+  metadata: true,
+  webhookUrl: true,
+  webhookSecret: true,
+  expiresInDays: true,
+  signingOrder: true,
+  send: true,
+} as const satisfies Record<keyof NewEnvelope, true>;
+const CREATE_OPTIONS = { requestId: true, signal: true } as const;
+
+/**
+ * Refuses misspelled fields and options, which types don't catch in JavaScript: without `send`, nobody is emailed, and without `requestId`, a repeated
+ * call creates a second envelope.
+ */
+function refuseUnknown(
+  what: string,
+  kind: 'field' | 'option',
+  given: object,
+  known: Readonly<Record<string, true>>,
+): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  throw new UsageError(`${what} has no ${kind} ${unknown}.`, {
+    hint: `The ${kind}s are ${Object.keys(known).join(', ')}.`,
+  });
 }
 
 /** Returns an outcome where the commands would report an error with a hint, so that the program can decide. */

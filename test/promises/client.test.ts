@@ -157,4 +157,20 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });
     expect(JSON.stringify(error)).not.toContain(KEY);
   });
+
+  it('refuses fields that would be ignored, because nobody would be emailed, or a repetition create a second envelope', async () => {
+    const service = await fakeService((_request, response) => json(response, 500, {}));
+    const errors = await outputOf(
+      `const body = { templateId: 'tmpl_nda', signers: [{ name: 'Ada', email: 'ada@example.com' }] };
+       const tries = [[{ ...body, sendImmediately: true }], [{ ...body, send: true }, { requestID: 'order-1' }]];
+       return Promise.all(tries.map((args) => esign.envelopes.create(...args).catch(({ name, message }) => [name, message])));`,
+      service.env,
+    );
+    await service.server.close();
+    expect(errors).toEqual([
+      ['UsageError', 'A new envelope has no field sendImmediately.'],
+      ['UsageError', 'create has no option requestID.'],
+    ]);
+    expect(service.server.seen).toEqual([]);
+  });
 });

@@ -248,6 +248,7 @@ describe('a response from something other than the service', () => {
     ['portal', 'BAD_RESPONSE', /unexpected body/],
     ['flag', 'BAD_RESPONSE', /id is missing or doesn't match/],
     ['cut', 'NETWORK', /was lost/],
+    ['html502', 'BAD_RESPONSE', /502[\s\S]*again later/],
   ])('exits with 8 after a response of the kind %s', async (path, code, says) => {
     await fails(['envelopes', 'get', 'env_1'], { exit: 8, code, says, env: at(`${server.origin}/${path}`) });
   });
