@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Client, ClientOptions } from '../../src/api/client.ts';
 import type { TraceEntry } from '../../src/api/http.ts';
 import { BadResponseError, ServiceError } from '../../src/kernel/errors.ts';
@@ -9,9 +9,6 @@ import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-});
 
 type Answer = Parameters<typeof startServer>[0];
 
@@ -216,7 +213,6 @@ describe('a response', () => {
       message: expect.stringContaining(other.origin) as unknown,
     });
     expect(other.seen).toEqual([]);
-    await other.close();
   });
 
   it('that is larger than 64 MiB is dropped', { tags: ['full'] }, async () => {

@@ -1,8 +1,7 @@
 import { copyFileSync, renameSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/api/client.ts';
 import { FileStore } from '../../src/catalog/index/file-store.ts';
 import type { IndexStore } from '../../src/catalog/index/index-store.ts';
@@ -13,6 +12,7 @@ import { searchIndex } from '../../src/catalog/index/search-index.ts';
 import type { Selection } from '../../src/catalog/selection.ts';
 import { collectAll } from '../../src/kernel/streams.ts';
 import { clientFor } from '../support/client.ts';
+import { newFolder } from '../support/folder.ts';
 import { ModelService, summaryOf } from '../support/model-service.ts';
 
 /* One index in processes that run for a long time, as an assistant's server does, and at the same time. */
@@ -22,12 +22,8 @@ let path: string;
 
 beforeEach(async () => {
   service = await ModelService.start();
-  folder = await mkdtemp(join(tmpdir(), 'esign-index-'));
+  folder = newFolder();
   path = join(folder, 'index.jsonl');
-});
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true });
 });
 
 /** A process that uses the index. */

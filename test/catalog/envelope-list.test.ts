@@ -98,16 +98,12 @@ async function walked(
   isWanted: (envelope: Envelope) => boolean,
 ) {
   const service = await serve(world);
-  try {
-    const before = service.all();
-    const found: string[] = [];
-    for await (const { id } of walk(service.client)) found.push(id);
-    const kept = new Set(service.all());
-    const certain = before.filter((one) => kept.has(one) && isWanted(one)).map(({ id }) => id);
-    return { found, certain, requests: service.server.seen.length };
-  } finally {
-    await service.server.close();
-  }
+  const before = service.all();
+  const found: string[] = [];
+  for await (const { id } of walk(service.client)) found.push(id);
+  const kept = new Set(service.all());
+  const certain = before.filter((one) => kept.has(one) && isWanted(one)).map(({ id }) => id);
+  return { found, certain, requests: service.server.seen.length };
 }
 
 describe('a walk of the list', () => {
@@ -170,17 +166,13 @@ describe('a walk of the list', () => {
       since: 0,
     };
     const service = await serve(world);
-    try {
-      const known = new Set<string>();
-      expect(await findByRequestId(service.client, 'request-100', { known })).toBeUndefined();
-      const before = service.server.seen.length;
-      expect((await findByRequestId(service.client, 'request-6', { known }))?.id).toBe('env_6');
-      // Those with other markers can't be known: only those without any.
-      const reads = service.server.seen.slice(before).filter(({ path }) => path.includes('env_'));
-      expect(reads.map(({ path }) => Number(path.split('_')[1]) % 3).every((rest) => rest === 0)).toBe(true);
-    } finally {
-      await service.server.close();
-    }
+    const known = new Set<string>();
+    expect(await findByRequestId(service.client, 'request-100', { known })).toBeUndefined();
+    const before = service.server.seen.length;
+    expect((await findByRequestId(service.client, 'request-6', { known }))?.id).toBe('env_6');
+    // Those with other markers can't be known: only those without any.
+    const reads = service.server.seen.slice(before).filter(({ path }) => path.includes('env_'));
+    expect(reads.map(({ path }) => Number(path.split('_')[1]) % 3).every((rest) => rest === 0)).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createClient, type Esign, UsageError } from '../../src/client/client.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -8,7 +8,6 @@ beforeAll(async () => {
   server = await startServer((_, response) => json(response, 200, { data: [] }));
   esign = createClient({ baseUrl: `${server.origin}/api/v1`, apiKey: 'sk_test_0123456789' });
 });
-afterAll(() => server.close());
 
 const create = (requestId: string) =>
   esign.envelopes.create(

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createClient, type NewEnvelope } from '../../src/client/client.ts';
 import { createBody } from '../../src/once/create-body.ts';
 import { createNow } from '../../src/once/create-now.ts';
 import { fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
+import { newFolder } from '../support/folder.ts';
 import { codeOf, killedProcess } from '../support/interrupting.ts';
 import { memoryOf } from '../support/recording.ts';
 
@@ -22,12 +20,8 @@ const clock = fakeClock(Date.now());
 let stateDir: string;
 let service: FaultyService;
 beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'esign-client-'));
+  stateDir = newFolder();
   service = await FaultyService.start(clock);
-});
-afterEach(async () => {
-  await service.close();
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 const createAgain = (apiKey = 'sk_test_0123456789', change: Partial<NewEnvelope> = {}) =>

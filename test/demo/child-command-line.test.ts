@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { childCommandLine } from '../../src/demo/child-command-line.ts';
+import { newFolder } from '../support/folder.ts';
 
 /** A server that exits when its stdin closes, after cleaning up; a signal ends it immediately. */
 const SERVER = `
@@ -15,8 +15,7 @@ console.log('{"type":"ready"}');
 `;
 
 test('stops a child by closing its stdin, so that it can clean up on every system', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-demo-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const tidy = join(folder, 'tidy');
   const { signal } = new AbortController();
   const commands = childCommandLine([process.execPath, '-e', SERVER], { TIDY: tidy }, signal);

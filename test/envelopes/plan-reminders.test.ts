@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { remindAction } from '../../src/envelopes/plan-reminders.ts';
 import { logFolder } from '../../src/log/log-folder.ts';
 import { readReminders } from '../../src/log/read-log.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
+import { newFolder } from '../support/folder.ts';
 import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -29,11 +27,7 @@ beforeEach(async () => {
   service = await startServer((_, response) =>
     json(response, 200, { data: { id: 'env_1', status: 'SENT', signingOrder, signers } }),
   );
-  machine = await mkdtemp(join(tmpdir(), 'esign-remind-'));
-});
-afterEach(async () => {
-  await service.close();
-  await rm(machine, { recursive: true });
+  machine = newFolder();
 });
 
 /** Plans a reminder as a separate process. */

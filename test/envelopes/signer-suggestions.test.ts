@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   lastSigners,
   numberTurns,
@@ -6,7 +6,7 @@ import {
   rolesUsedWithTemplate,
 } from '../../src/envelopes/signer-suggestions.ts';
 import { clientFor } from '../support/client.ts';
-import { json, startServer, type TestServer } from '../support/server.ts';
+import { json, startServer } from '../support/server.ts';
 
 const signer = (name: string, role?: string) => ({
   email: `${name.toLowerCase()}@example.com`,
@@ -42,8 +42,6 @@ describe('suggestions from recent envelopes', () => {
     expect(rolesUsedWithTemplate(envelopes, 'tmpl_1')).toEqual(['Tenant', 'Landlord']);
   });
 
-  let server: TestServer | undefined;
-  afterEach(() => server?.close());
   it.each([
     ['with signers', true, 1],
     ['without signers', false, 11],
@@ -53,7 +51,7 @@ describe('suggestions from recent envelopes', () => {
       createdAt: new Date().toISOString(),
       signers: [signer('Ada', 'Tenant')],
     });
-    server = await startServer(({ path }, response) => {
+    const server = await startServer(({ path }, response) => {
       const id = /env_\d+$/.exec(path)?.[0];
       if (id !== undefined) return json(response, 200, { data: whole(id) });
       const data = Array.from({ length: 30 }, (_one, index) => whole(`env_${index}`));

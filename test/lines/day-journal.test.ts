@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { rm } from 'node:fs/promises';
+import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { DayJournal, scanDays } from '../../src/lines/day-journal.ts';
 import type { JournalFormat } from '../../src/lines/scan.ts';
+import { newFolder } from '../support/folder.ts';
 
 const entrySchema = z.object({ n: z.number() });
 const format: JournalFormat<{ n: number }> = {
@@ -15,8 +14,7 @@ const format: JournalFormat<{ n: number }> = {
 };
 
 it('starts a new file if its file or the folder of the day was deleted', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-days-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const journal = new DayJournal(folder, format, systemClock);
   const { path } = await journal.append({ n: 0 });
   await rm(path);

@@ -1,12 +1,11 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFile, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { DayJournal } from '../../src/lines/day-journal.ts';
 import { followDays } from '../../src/lines/follow.ts';
 import type { JournalFormat } from '../../src/lines/scan.ts';
+import { newFolder } from '../support/folder.ts';
 
 const entry = z.object({ n: z.number() });
 const format: JournalFormat<{ n: number }> = {
@@ -17,13 +16,12 @@ const format: JournalFormat<{ n: number }> = {
 let folder: string;
 let over: AbortController;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-follow-'));
+beforeEach(() => {
+  folder = newFolder();
   over = new AbortController();
 });
-afterEach(async () => {
+afterEach(() => {
   over.abort();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Reads this many entries, then ends. */

@@ -1,12 +1,12 @@
-import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Journal } from '../../src/lines/journal.ts';
 import { linesOf } from '../../src/lines/lines.ts';
 import { type JournalReading, scan } from '../../src/lines/scan.ts';
+import { newFolder } from '../support/folder.ts';
 import { isPrivate } from '../support/private.ts';
 import { isWindows } from '../support/system.ts';
 
@@ -17,10 +17,9 @@ interface Entry {
 
 let folder: string;
 let count = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-journal-'));
+beforeAll(() => {
+  folder = newFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function reading(damaged: 'refuse' | 'skip' = 'refuse', version = 1): JournalReading<Entry> {
   count++;

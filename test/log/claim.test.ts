@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { claimFirstIntent, type KeyedIntent } from '../../src/log/claim.ts';
 import { LogFolder } from '../../src/log/log-folder.ts';
 import { mayHaveCreated } from '../../src/log/logged-write.ts';
@@ -11,15 +10,15 @@ import { readLog } from '../../src/log/read-log.ts';
 import type { LogRecord } from '../../src/log/stored-records.ts';
 import { createKey } from '../../src/log/write-keys.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
+import { newFolder } from '../support/folder.ts';
 
 const URL = 'https://api.example.com/api/v1';
 const NOVEMBER = Date.parse('2026-11-30T23:59:59.990Z');
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-log-'));
+beforeEach(() => {
+  folder = newFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function intent(key: string, at = NOVEMBER): KeyedIntent {
   return {

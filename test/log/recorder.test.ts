@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { logFolder } from '../../src/log/log-folder.ts';
 import { readLog } from '../../src/log/read-log.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
+import { newFolder } from '../support/folder.ts';
 import { gateFor, memoryOf } from '../support/recording.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -15,11 +13,7 @@ let machine: string;
 let answer: (response: ServerResponse) => void;
 beforeEach(async () => {
   service = await startServer((_, response) => answer(response));
-  machine = await mkdtemp(join(tmpdir(), 'esign-recorder-'));
-});
-afterEach(async () => {
-  await service.close();
-  await rm(machine, { recursive: true });
+  machine = newFolder();
 });
 
 /** A client on this machine. */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { ProcessMemory } from '../../src/log/write-memory.ts';
@@ -6,15 +6,13 @@ import { createNow } from '../../src/once/create-now.ts';
 import type { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply } from '../support/server.ts';
-import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
+import { type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
 const NOW = fakeClock().now();
 const MINUTE = 60_000;
 const body = { templateId: 'tmpl_1', signers: [{ email: 'a@b.c', name: 'Ada' }] };
 const at = (ms: number) => new Date(ms).toISOString();
 const mine = { [REQUEST_ID_KEY]: 'req-1' };
-
-afterEach(closeService);
 
 const requests = () => seen().map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
@@ -112,7 +110,6 @@ describe('a create without a given request ID', () => {
     };
     const { client, clock } = await serviceOf(lagging);
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
-    await closeService();
     const without = await serviceOf((request, response, number) => {
       if (number === 1) without.clock.time -= 180 * MINUTE;
       return losing([])(request, response, number);
@@ -130,7 +127,6 @@ describe('a create without a given request ID', () => {
     }));
     const { client } = await serviceOf(losing(many));
     expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_20' } });
-    await closeService();
     const without = await serviceOf(losing(many.map((one) => ({ ...one, metadata: {} }))));
     expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
     // Seven searches of the two pages that are young enough, each reading page 1 again.

@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { bodyHashOf } from '../../src/log/write-keys.ts';
@@ -13,6 +10,7 @@ import { createNow } from '../../src/once/create-now.ts';
 import type { CreateResult } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
+import { newFolder } from '../support/folder.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
 import type { Behavior, Fate } from '../support/service-behavior.ts';
 
@@ -31,23 +29,12 @@ const DAY = 24 * 60 * MINUTE;
 let folder: string;
 let clock: FakeClock;
 let memory: WriteMemory;
-let open: FaultyService[] = [];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-interrupted-'));
+beforeEach(() => {
+  folder = newFolder();
   clock = fakeClock();
   memory = new LogFolder(logFolder(folder), clock);
 });
-afterEach(async () => {
-  await Promise.all(open.map((service) => service.close()));
-  open = [];
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function start(behavior: Behavior = {}): Promise<FaultyService> {
-  const service = await FaultyService.start(clock, behavior);
-  open.push(service);
-  return service;
-}
+const start = (behavior: Behavior = {}) => FaultyService.start(clock, behavior);
 
 interface Run {
   time?: Clock;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/resource-types.ts';
 import { findRequests, type LookOptions } from '../../src/once/look.ts';
 import { contentOf } from '../../src/once/request-identity.ts';
@@ -7,16 +7,13 @@ import { wordingOf } from '../../src/once/wording.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { answerPage } from '../support/fake-service.ts';
-import { json, startServer, type TestServer } from '../support/server.ts';
+import { json, startServer } from '../support/server.ts';
 
 const clock = fakeClock();
 const DAY = 86_400_000;
 const daysAgo = (days: number) => new Date(clock.now() - days * DAY).toISOString();
 const body = { templateId: 'tmpl_nda', subject: 'NDA', signers: [{ email: 'ada@example.com', name: 'Ada' }] };
 const content = contentOf(body);
-
-let server: TestServer | undefined;
-afterEach(() => server?.close());
 
 /** An envelope of the same content, which somebody sent yesterday under another request ID. */
 function sent(id: string, more: Partial<Envelope> = {}): Envelope {
@@ -30,7 +27,7 @@ async function look(
   request: Partial<WantedRequest> = {},
   { listed = (one) => one, ...options }: LookOptions & { listed?: (envelope: Envelope) => unknown } = {},
 ) {
-  server = await startServer((asked, response) => {
+  const server = await startServer((asked, response) => {
     const one = envelopes.find(({ id }) => asked.path.endsWith(`/${id}`));
     if (one) return json(response, 200, { data: one });
     if (!asked.path.endsWith('/envelopes'))
@@ -48,7 +45,6 @@ async function look(
     ...request,
   });
   const { found, missing } = await findRequests(client, wanted, options);
-  await server.close();
   return { found: found.get(1), missing };
 }
 

@@ -8,14 +8,9 @@ let server: TestServer | undefined;
 
 /** Replaces the service of a test file. Returns a client without retries, so that every request is part of resolving the outcome. */
 export async function serviceOf(answer: ResponseOutcome) {
-  await closeService();
   server = await startServer(answer);
   const clock = fakeClock();
   return { clock, client: clientFor(server.origin, { retries: 0, clock }) };
-}
-
-export async function closeService(): Promise<void> {
-  await server?.close();
 }
 
 /** Returns the requests that the service has received. */

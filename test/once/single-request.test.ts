@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { LogFolder, logFolder } from '../../src/log/log-folder.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
@@ -10,6 +8,7 @@ import { createOnce } from '../../src/once/create-envelope.ts';
 import type { CreateResult } from '../../src/once/created.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { FaultyService } from '../support/faulty-service.ts';
+import { newFolder } from '../support/folder.ts';
 import { codeOf, firstOnly, killedProcess } from '../support/interrupting.ts';
 import { seeded } from '../support/seeded.ts';
 import type { Behavior, Fate } from '../support/service-behavior.ts';
@@ -25,21 +24,12 @@ const ONCE = { 'ada@example.com': 1 };
 
 let folder: string;
 let clock: FakeClock;
-let service: FaultyService | undefined;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-twice-'));
+beforeEach(() => {
+  folder = newFolder();
   clock = fakeClock();
 });
-afterEach(async () => {
-  await service?.close();
-  await rm(folder, { recursive: true, force: true });
-});
 
-async function start(behavior: Behavior = {}): Promise<FaultyService> {
-  await service?.close();
-  service = await FaultyService.start(clock, behavior);
-  return service;
-}
+const start = (behavior: Behavior = {}) => FaultyService.start(clock, behavior);
 
 interface Run extends Partial<EnvelopeInput> {
   /** A machine is a state folder. */

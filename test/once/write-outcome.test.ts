@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sendEnvelope, sendOrCancel } from '../../src/once/write-outcome.ts';
 import { json, loseReply } from '../support/server.ts';
-import { closeService, type ResponseOutcome, seen, serviceOf } from './one-service.ts';
-
-afterEach(closeService);
+import { type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 
 describe('an action', () => {
   const DRAFT = { id: 'env_1', status: 'DRAFT' };
@@ -48,7 +46,6 @@ describe('an action', () => {
     ] as const) {
       const done = await send([refuse(code, status)], [SENT]);
       expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 1, reads: 0 });
-      await closeService();
     }
   });
 

@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newFolder } from '../support/folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'esign-reproducible-'));
+  folder = newFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { rowsOf } from '../support/bulk-check.ts';
@@ -12,10 +12,6 @@ const home = new Home();
 let service: FakeService;
 beforeAll(async () => {
   service = await serviceOfOne();
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 // Every write to it fails as on a full disk.
@@ -124,7 +120,6 @@ describe.skipIf(!canMount)('a full disk for the state', { tags: ['full'] }, () =
     ids.draft = (await account.run(create)).stdout.trim();
     ids.open = (await account.run([...create, '--send'])).stdout.trim();
   });
-  afterAll(() => account.close());
 
   const envelopes = async () => {
     const list = await account.json`envelopes list --all --json`;

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
@@ -10,10 +10,6 @@ const home = new Home();
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await home.close();
-  await relay.close();
 });
 beforeEach(() => relay.reset());
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
@@ -60,10 +60,6 @@ beforeEach(async () => {
   free = 0;
   // The state contains when each envelope was last reminded.
   for (const path of [closed, home.path('state')]) await rm(path, { recursive: true, force: true });
-});
-afterAll(async () => {
-  await home.close();
-  await service.server.close();
 });
 
 const shell = (line: string, env = service.env) => home.shell(line, env);

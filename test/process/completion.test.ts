@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home } from '../support/cli.ts';
 import { serviceToComplete, UNPRINTABLE } from '../support/completing.ts';
 import { eventually } from '../support/eventually.ts';
-import type { FakeService } from '../support/fake-service.ts';
-import { openScreen, type Screen } from '../support/pty.ts';
+import { openCommand, openScreen, type Screen } from '../support/pty.ts';
 import { needs, toolPath } from '../support/tools.ts';
 
 /* What shells insert at a Tab, and that nothing of it runs. */
@@ -23,7 +22,6 @@ const HOSTILE = [
   '名9 ünïcode',
 ];
 const home = new Home();
-let service: FakeService;
 let env: Record<string, string>;
 
 beforeAll(async () => {
@@ -31,11 +29,7 @@ beforeAll(async () => {
     id,
     name: `%F{red}$(touch pwned)\u001b[31m:x ${id}`,
   }));
-  ({ service, env } = await serviceToComplete(home, templates));
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
+  env = await serviceToComplete(home, templates);
 });
 
 interface ShellUnderTest {
@@ -159,10 +153,7 @@ it('loads the zsh script as a file in its fpath, too', { ...needs('zsh'), tags: 
 });
 
 it('shows on a terminal how to install it for the current shell', { tags: ['full'] }, async () => {
-  const [file, ...before] = COMMAND;
-  const screen = openScreen(file, [...before, 'autocomplete'], {
-    env: { ...home.env, SHELL: '/usr/bin/zsh' },
-  });
+  const screen = openCommand(home, ['autocomplete'], { env: { SHELL: '/usr/bin/zsh' } });
   expect((await screen.ended).code).toBe(0);
   await screen.shows('eval "$(esign autocomplete zsh)"');
 });

@@ -1,11 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMAND, Home, reportedError } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Home, reportedError } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 
 describe('without any configuration', () => {
   const home = new Home();
-  afterAll(() => home.close());
 
   it('explains both solutions in four lines', async () => {
     const { code, stdout, stderr } = await home.run`envelopes list`;
@@ -39,7 +38,6 @@ describe('without any configuration', () => {
 
 describe('choosing a profile', () => {
   const home = new Home();
-  afterAll(() => home.close());
   const folder = home.pathLater('config');
   const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
 
@@ -58,8 +56,7 @@ describe('choosing a profile', () => {
   });
 
   it('works with the arrow keys on a terminal', async () => {
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, 'profiles', 'use'], { env: home.env });
+    const screen = openCommand(home, ['profiles', 'use']);
     await screen.shows('Which profile?');
     await screen.shows('acme      https://acme.example/api/v1  (current)');
     await screen.shows('b␛[31mad');

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
@@ -13,7 +13,6 @@ import { payload, post, signed } from '../support/webhooks.ts';
 /* What a listener keeps despite kills and full disks, and how it ends. */
 const SECRET = 'canary-secret-0123456789';
 const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
-afterAll(() => home.close());
 
 const LISTEN = argv`listen --port 0 --json`;
 /** One thread for the disk, so that its calls are ordered; strace runs detached (-D), so that signals reach the listener. */
@@ -125,7 +124,6 @@ describe('forwards of a listener that was killed', () => {
       if (line.type === 'forward') ids.add(line.envelopeId);
     }
     await second.insist();
-    await own.close();
     expect([...ids].sort()).toEqual(['env_a', 'env_b']);
   });
 });

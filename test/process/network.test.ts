@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { certify } from '../support/certificates.ts';
@@ -42,11 +42,6 @@ beforeAll(async () => {
   writeFileSync(home.path('store.pem'), `# of the company\n${other.cert}\n${own}`);
   store = { SSL_CERT_FILE: home.path('store.pem') };
 });
-afterAll(async () => {
-  fronts.service.close();
-  fronts.bucket.close();
-  await home.close();
-});
 
 let proxy: TestProxy | undefined;
 async function behind(options: ProxyOptions = {}): Promise<string> {
@@ -54,7 +49,6 @@ async function behind(options: ProxyOptions = {}): Promise<string> {
   return proxy.address;
 }
 afterEach(() => {
-  proxy?.close();
   proxy = undefined;
 });
 
@@ -186,7 +180,6 @@ describe.each(sides)('the %s with a certificate of a private authority', (name, 
     addProfile(home, 'self-signed', { service: front.origin, bucket: front.origin });
     const words = [...places[name].args, '--profile', 'self-signed', '--json'];
     const error = reportedError(await home.run(words, { env: { NODE_EXTRA_CA_CERTS: home.path('ca.pem') } }));
-    front.close();
     expect(error).toMatchObject({ exitCode: unreachable });
   });
 
@@ -194,7 +187,6 @@ describe.each(sides)('the %s with a certificate of a private authority', (name, 
     const address = await behind();
     const front = await startTlsFront(places.certified, Number(address.split(':')[1]));
     expect(await run({ ...store, HTTPS_PROXY: front.origin })).toMatchObject({ code: 0, stderr: '' });
-    front.close();
   });
 });
 
@@ -223,7 +215,6 @@ describe.skipIf(PACKAGE === undefined && conf === '')('in FIPS mode', () => {
       conf ? { OPENSSL_CONF: conf, OPENSSL_MODULES } : { NODE_OPTIONS: `--require "${stub}"`, FIPS_LOG: log },
     );
   });
-  afterAll(() => fips.close());
 
   it('an object with only an MD5 is verified by its size, with one notice', async () => {
     const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200_000, 'a page ')]);
@@ -241,7 +232,6 @@ describe.skipIf(PACKAGE === undefined && conf === '')('in FIPS mode', () => {
       ESIGN_BUCKET_ENDPOINT: bucket.origin,
     };
     const done = await fips.run(argv`documents download a.pdf b.pdf --dir downloads --json`, { env });
-    await bucket.close();
     const sha256 = createHash('sha256').update(pdf).digest('hex');
     expect([done.code, done.stderr.match(/size/g)?.length]).toEqual([0, 1]);
     expect(jsonLines(done.stdout)).toMatchObject([
@@ -284,5 +274,4 @@ it('ignores 100 Continue before a response', async () => {
   for (const words of ['api GET /esign/envelopes', 'envelopes list --json'])
     expect(await home.start(words.split(' '), { env }).ended).toMatchObject({ code: 0 });
   expect(server.seen).toHaveLength(2);
-  await server.close();
 });

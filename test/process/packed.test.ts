@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { Home, PACKAGE } from '../support/cli.ts';
 
@@ -93,7 +93,6 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
       for (const name of ['vitest', '@types'])
         await symlink(join(ROOT, 'node_modules', name), join(modules, name));
     });
-    afterAll(() => home.close());
 
     /** Writes a program and returns what it prints. */
     const printed = async (file: string, source: string) => {

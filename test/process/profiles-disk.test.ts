@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 import { canMount, needsInjection, onSmallDisk } from '../support/disk-faults.ts';
@@ -16,7 +16,6 @@ describe('the profiles', () => {
     file = home.path('config', 'profiles.json');
     for (const name of ['one', 'two']) await add(home, name);
   });
-  afterAll(() => home.close());
 
   it.skipIf(!canMount)('survive a full disk', async () => {
     const before = await readFile(file, 'utf8');
@@ -57,5 +56,4 @@ it('processes that change the profiles at the same time take turns, and a killed
   expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
   expect((await home.run`profiles list -q`).stdout.trim().split('\n').sort()).toEqual(names);
   expect(await readdir(home.path('config'))).toEqual(['profiles.json']);
-  await home.close();
 });

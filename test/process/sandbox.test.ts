@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
@@ -15,7 +15,6 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   const home = new Home();
   const env = { TMPDIR: home.pathLater('tmp') };
   beforeAll(() => mkdir(env.TMPDIR, { recursive: true }));
-  afterAll(() => home.close());
   const exec = (words: readonly string[], more: Record<string, string> = {}) =>
     home.run(argv`sandbox exec ${words}`, { env: { ...env, ...more } });
   const left = () => readdirSync(env.TMPDIR);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, PACKAGE, reportedError } from '../support/cli.ts';
 import { type FakeService, serviceOfOne } from '../support/fake-service.ts';
 
@@ -8,10 +8,6 @@ const home = new Home();
 let service: FakeService;
 beforeAll(async () => {
   service = await serviceOfOne();
-});
-afterAll(async () => {
-  await home.close();
-  await service.server.close();
 });
 const isWindows = process.platform === 'win32';
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { Home, linesOf } from '../support/cli.ts';
 import { leasesIn, part, RIGHT } from '../support/leases.ts';
 import { requestsToSign } from '../support/mails.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { type Relay, relayedSandbox } from '../support/relay.ts';
 
 /* A replacement that is killed or stopped at any request: the same command completes it, and nobody is emailed twice. */
@@ -11,10 +11,6 @@ const home = new Home();
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await relay.close();
-  await home.close();
 });
 
 const { lease, get, madeFor } = leasesIn(home);
@@ -122,9 +118,8 @@ describe('an interrupted or concurrent replacement', () => {
 
 it('shows the plan on a terminal and asks', async () => {
   const id = await lease('--send');
-  const [file, ...before] = COMMAND;
   const args = ['envelopes', 'replace', id, '--signer', RIGHT];
-  const open = () => openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+  const open = () => openCommand(home, args, { columns: 100 });
   const no = open();
   await no.shows(`Replace ${id} and email 2 people`);
   expect(no.text()).toContain('one more envelope');

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
-import { COMMAND, Home, jsonLines, type LongRunning, linesOf, OWN_CLOCK } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, jsonLines, type LongRunning, linesOf, OWN_CLOCK } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 import { type Relay, relayedSandbox } from '../support/relay.ts';
 
 /* Ctrl-C or SIGTERM during a write: everything that was sent is reported, and nothing is sent twice. */
@@ -17,10 +17,6 @@ let relay: Relay;
 
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await home.close();
-  await relay.close();
 });
 
 const create = (deal: string, ...args: string[]) =>
@@ -145,8 +141,7 @@ describe('a stopped create', () => {
 
   it('leaves the command on the screen after two Ctrl-C on a terminal', { tags: ['full'] }, async () => {
     relay.hold(CREATE);
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, ...create('pty', '--send')], { env: home.env, columns: 200 });
+    const screen = openCommand(home, create('pty', '--send'), { columns: 200 });
     await relay.arrived();
     screen.type('\u0003');
     await screen.shows('Press Ctrl-C again to quit');

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
-import { openScreen, type Screen } from '../support/pty.ts';
+import { openCommand, openScreen, type Screen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 
 /* What a person is asked on a terminal: to compose an envelope, before several are changed, and for a key. */
@@ -22,11 +22,9 @@ beforeAll(async () => {
     ...['--signer', 'Lars Landlord <lars@example.com>;role=Landlord'],
   ]);
 });
-afterAll(() => home.close());
 
 function open(args: readonly string[], env: Record<string, string> = {}): Screen {
-  const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env }, columns: 100 });
+  return openCommand(home, args, { env, columns: 100 });
 }
 /** Runs a shell command line with `esign` on the PATH, on a terminal. */
 function shell(line: string, env: Record<string, string> = {}): Screen {
@@ -165,7 +163,7 @@ describe('envelopes create on a terminal', () => {
     const name = 'Lease\u001b[2J\u202e';
     const template = (index: number) => ({ id: `tmpl_${index}`, name, roles: [{ name: 'Buyer\u001b[31m' }] });
     const signers = [{ email: 'eve@example.com', name: 'Eve\u001b[2J', role: 'Buyer\u001b[31m' }];
-    const { server, env } = await fakeService((request, response) => {
+    const { env } = await fakeService((request, response) => {
       if (request.method === 'POST') {
         posted.push(parseJson(request.body));
         return json(response, 201, { data: { id: 'env_new', status: 'DRAFT' } });
@@ -183,7 +181,6 @@ describe('envelopes create on a terminal', () => {
     expect((await screen.ended).code).toBe(0);
     expect(screen.raw()).not.toMatch(/\u001b\[2J|\u202e/);
     expect(posted).toMatchObject([{ templateId: 'tmpl_0', signers }]);
-    await server.close();
   });
 });
 
@@ -295,7 +292,8 @@ describe('a hidden prompt', () => {
       await screen.shows('sk_canar…');
       expect(screen.text()).not.toContain('0123456789abcdef');
     }
-    expect((await store()).match(new RegExp(KEY, 'g'))).toHaveLength(2);
+    const stored = { apiKey: KEY };
+    expect(parseJson(await store())).toMatchObject({ profiles: { acme: stored, pasted: stored } });
   });
 
   it('is asked for after the name and the URL, and the end shows which profile is current and what to do', async () => {
@@ -312,8 +310,9 @@ describe('a hidden prompt', () => {
     expect(screen.text()).not.toContain(KEY);
   });
 
-  it('is replaced at a hidden prompt', async () => {
-    const screen = open(['profiles', 'edit', 'asked', '--no-verify', '--api-key-file', '-']);
+  it('replaces the key of a profile', async () => {
+    await home.run([...add('edited'), '--api-key-file', '-'], { input: KEY });
+    const screen = open(['profiles', 'edit', 'edited', '--no-verify', '--api-key-file', '-']);
     await answer(screen, '? API key:', `${KEY}9\r`);
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });
     expect(screen.text()).not.toContain(KEY);

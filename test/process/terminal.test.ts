@@ -1,26 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home } from '../support/cli.ts';
+import { Home } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
-import { openScreen, type Screen } from '../support/pty.ts';
+import { answerPage, fakeService } from '../support/fake-service.ts';
+import { openCommand, type Screen } from '../support/pty.ts';
 import { json, type SeenRequest } from '../support/server.ts';
 
 /* What a person sees on a terminal while a command works, and that it leaves no trace. */
 const home = new Home();
 const PAGES = 4;
-const services: FakeService[] = [];
-afterAll(async () => {
-  await home.close();
-  for (const { server } of services) await server.close();
-});
 
 function open(args: readonly string[], env: Record<string, string> = {}, columns = 80): Screen {
-  const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env }, columns });
+  return openCommand(home, args, { env, columns });
 }
 
 function answer(request: SeenRequest, response: ServerResponse): void {
@@ -40,7 +34,6 @@ async function slowService(isHeld: (request: SeenRequest) => boolean = () => tru
   const service = await fakeService((request, response) => {
     void (isHeld(request) ? released : Promise.resolve()).then(() => answer(request, response));
   });
-  services.push(service);
   const { env, server } = service;
   const host = server.origin.replace('http://', '');
   return {
@@ -146,7 +139,6 @@ describe('progress and color', () => {
     await account.sandbox();
     id = String((await account.object`envelopes create --template tmpl_nda --signer a@b.c --send`).id);
   });
-  afterAll(() => account.close());
 
   it('is printed as plain lines with ESIGN_NO_SPINNER, and is animated otherwise', async () => {
     const watch = ['envelopes', 'watch', id, '--timeout', '1s'];

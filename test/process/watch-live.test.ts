@@ -6,7 +6,7 @@ import { COMMAND } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
-import { json, type TestServer } from '../support/server.ts';
+import { json } from '../support/server.ts';
 
 const TOTAL = 30;
 /** Moves the cursor up and erases what is below. */
@@ -14,7 +14,6 @@ const REDRAW = /\u001b\[\d+A\u001b\[J/;
 const NAMES = ['Ada Lovelace', '李小龍', 'Zoë \u001b[31mRed', 'Łukasz'];
 
 let folder: string;
-let server: TestServer;
 let env: Record<string, string>;
 /** Envelopes with a number below this are completed. */
 let completed = 0;
@@ -34,17 +33,14 @@ function envelope(index: number) {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-live-'));
-  const fake = await fakeService((request, response) => {
+  ({ env } = await fakeService((request, response) => {
     if (isAway) return json(response, 503, { error: { code: 'UNAVAILABLE', message: 'Back soon' } });
     const one = /env_(\d+)$/.exec(request.path)?.[1];
     if (one !== undefined) return json(response, 200, { data: envelope(Number(one)) });
     answerPage(request, response, TOTAL, envelope);
-  });
-  server = fake.server;
-  env = fake.env;
+  }));
 });
 afterAll(async () => {
-  await server.close();
   await rm(folder, { recursive: true, force: true });
 });
 

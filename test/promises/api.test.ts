@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, linesOf, reportedError } from '../support/cli.ts';
+import { Home, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService, KEY } from '../support/fake-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { json, loseReply } from '../support/server.ts';
 
 const home = new Home();
@@ -48,10 +48,6 @@ beforeAll(async () => {
       );
   });
 });
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
-});
 
 const api = (args: string[], input?: string) =>
   home.run(argv`api ${args}`, { env: service.env, ...(input === undefined ? {} : { input }) });
@@ -94,8 +90,7 @@ describe('esign api', () => {
   });
 
   it('is readable and harmless on a terminal', async () => {
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, 'api', '/exact'], { env: { ...home.env, ...service.env } });
+    const screen = openCommand(home, ['api', '/exact'], { env: service.env });
     expect((await screen.ended).code).toBe(0);
     await screen.shows('"note": "\\u009b31mred\\u202e"');
     await screen.shows('    "id": "env_1",');
@@ -199,7 +194,6 @@ describe('the rate limit', () => {
     });
     const input = Array.from({ length: count }, (_, i) => `env_${i}\n`).join('');
     const run = await home.run(argv`envelopes get - --json`, { env: own.env, input });
-    await own.server.close();
     return { ...run, refused: seen.refused };
   }
 
@@ -228,7 +222,6 @@ describe('the rate limit', () => {
       env: own.env,
       input: 'env_1\nenv_2\nenv_3\n',
     });
-    await own.server.close();
     expect([run.code, linesOf(run.stdout).length, times.length]).toEqual([0, 3, 4]);
     const waited = (times.at(-1) ?? 0) - (times[1] ?? 0);
     expect(waited).toBeGreaterThan(2_000);

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
@@ -38,10 +38,6 @@ afterEach(() => {
   bucket.fault = undefined;
   bucket.put('a.pdf', pdf);
   bucket.seen.length = 0;
-});
-afterAll(async () => {
-  await bucket.close();
-  await home.close();
 });
 
 const download = (words: string, env: Record<string, string> = {}) =>
@@ -403,7 +399,6 @@ describe('a document that does not exist yet', () => {
     const words =
       'envelopes download env_1 env_2 --what signed --dir same --force --json --name-template {subject}.pdf';
     const { code, stdout } = await home.run(words.split(' '), { env });
-    await api.close();
     expect([code, jsonLines(stdout)]).toMatchObject([
       10,
       [{ status: 'downloaded' }, { path: null, error: { code: 'STORAGE_LOCAL' } }],
@@ -430,7 +425,6 @@ describe('a document that does not exist yet', () => {
     const env = { ...bucket.env, ESIGN_BASE_URL: api.origin };
     const words = 'envelopes download env_1 --what signed --dir late --wait 60s';
     const { code, stderr } = await home.run(words.split(' '), { env });
-    await api.close();
     expect([code, stderr, reads, requests]).toEqual([
       0,
       expect.stringContaining('is not ready yet. Waiting up to 60 seconds.'),

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
 import { AWS, startBucket, type TestBucket } from '../support/test-bucket.ts';
 
@@ -12,10 +12,6 @@ beforeAll(async () => {
 });
 afterEach(() => {
   bucket.seen.length = 0;
-});
-afterAll(async () => {
-  await bucket.close();
-  await home.close();
 });
 
 const download = (words: string, env: Record<string, string>) =>

@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -12,10 +12,6 @@ const elsewhere = { env: { ESIGN_STATE_DIR: home.pathLater('other-state') } };
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await home.close();
-  await relay.close();
 });
 beforeEach(() => relay.reset());
 

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockFile } from '../../src/kernel/files/lock.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -10,10 +10,6 @@ const home = new Home();
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await home.close();
-  await relay.close();
 });
 beforeEach(() => relay.reset());
 
@@ -426,7 +422,6 @@ describe('the latest run', () => {
     expect((await lastRun()).id).toBe(id);
     expect(await home.json`envelopes list --status SENT --profile other`).toHaveLength(3);
     await home.run`profiles remove other --yes`;
-    await service.close();
   });
 
   it('is not canceled while another one is starting', async () => {

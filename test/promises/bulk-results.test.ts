@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 import { keyRevokedAfter, type Relay, refuses, relayedSandbox } from '../support/relay.ts';
 import { xlsxOf } from '../support/xlsx.ts';
 import { readSheet } from '../tables/read-sheet.ts';
@@ -16,10 +16,6 @@ const elsewhere = { ESIGN_STATE_DIR: home.pathLater('elsewhere') };
 let relay: Relay;
 beforeAll(async () => {
   relay = await relayedSandbox(home);
-});
-afterAll(async () => {
-  await home.close();
-  await relay.close();
 });
 beforeEach(() => relay.reset());
 
@@ -116,8 +112,7 @@ describe('bulk status', () => {
   it('counts the envelope of a repeated row once', async () => {
     await writeFile(home.path('list.csv'), people('Uma', 'Uma'));
     await home.run`bulk create list.csv --template tmpl_nda --send --yes`;
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, 'bulk', 'status'], { env: home.env });
+    const screen = openCommand(home, ['bulk', 'status']);
     await screen.ended;
     expect(screen.text()).toMatch(/Waiting longest\n.*\n2 +Uma +\d/);
   });

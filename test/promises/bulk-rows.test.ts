@@ -1,17 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 import { xlsxOf } from '../support/xlsx.ts';
 
 const home = new Home();
 beforeAll(() => home.sandbox(['--rate-limit', '1000000/15m']));
-afterAll(() => home.close());
 beforeEach(async () => {
   await home.run`sandbox reset --yes`;
 });
@@ -65,9 +64,7 @@ describe('a file with problems', () => {
 
     it('fits on one screen of a terminal, with an example of each kind and its lines', async () => {
       await given('rows.csv', list);
-      const [file, ...before] = COMMAND;
-      const words = argv`bulk create ${home.path('rows.csv')}`;
-      const screen = openScreen(file, [...before, ...words], { env: home.env });
+      const screen = openCommand(home, argv`bulk create ${home.path('rows.csv')}`);
       expect((await screen.ended).code).toBe(2);
       const lines = screen.text().split('\n');
       expect(lines.length).toBeLessThanOrEqual(23);
@@ -89,16 +86,12 @@ describe('a file with problems', () => {
       await given('rows.csv', text);
       return home.run(argv`bulk create rows.csv --dry-run --json ${flags}`, { env: service.env });
     };
-    try {
-      const wrong = await dryRun('email,role,template_id\na@b.c,Tennant,tmpl_lease\nb@b.c,Any,tmpl_nda\n');
-      expect(wrong.code).toBe(2);
-      expect(problemsOf(wrong)).toMatch(/rows\.csv:2 role: .*"Tennant".*Tenant\?/);
-      const missing = 'email,role,template_id\na@b.c,Tenant,tmpl_lease\n';
-      expect(problemsOf(await dryRun(missing))).toMatch(/rows\.csv:2: .*Landlord/);
-      expect((await dryRun(missing, '--allow-missing-roles')).code).toBe(0);
-    } finally {
-      await service.server.close();
-    }
+    const wrong = await dryRun('email,role,template_id\na@b.c,Tennant,tmpl_lease\nb@b.c,Any,tmpl_nda\n');
+    expect(wrong.code).toBe(2);
+    expect(problemsOf(wrong)).toMatch(/rows\.csv:2 role: .*"Tennant".*Tenant\?/);
+    const missing = 'email,role,template_id\na@b.c,Tenant,tmpl_lease\n';
+    expect(problemsOf(await dryRun(missing))).toMatch(/rows\.csv:2: .*Landlord/);
+    expect((await dryRun(missing, '--allow-missing-roles')).code).toBe(0);
   });
 
   it('warns about addresses that are probably mistyped, and names signers without a name', async () => {
@@ -189,7 +182,6 @@ describe('a spreadsheet', () => {
     const { code } = await home.run(argv`bulk create formula.csv --template tmpl_nda --yes`, {
       env: service.env,
     });
-    await service.server.close();
     expect(code).toBe(10);
     expect(linesOf((await home.run(argv`bulk export`, { env: service.env })).stdout)).toEqual([
       'row,line,request_id,envelope_id,status,error',

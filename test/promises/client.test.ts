@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, PACKAGE } from '../support/cli.ts';
 import { answerPage, fakeService, KEY } from '../support/fake-service.ts';
@@ -32,7 +32,6 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     const { baseUrl, apiKey } = await home.sandbox();
     env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
   });
-  afterAll(() => home.close());
 
   it('works as documented on its page', async () => {
     const printed = [];
@@ -89,7 +88,6 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
        return ids;`,
       service.env,
     );
-    await service.server.close();
     expect(ids).toHaveLength(15);
     expect(service.server.seen.map(({ query }) => query.get('page'))).toEqual(['1', '2']);
     expect(service.server.seen[0]?.headers).toMatchObject({
@@ -110,7 +108,6 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
        return { kind, code: error.code, requestId };`,
       service.env,
     );
-    await service.server.close();
     const created = service.server.seen.filter(({ method }) => method === 'POST');
     expect(created.filter(({ path }) => !path.endsWith('/envelopes'))).toEqual([]);
     return { outcome, bodies: created.map(({ body }) => parseJson(body)) };
@@ -150,7 +147,6 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
       `try { await esign.templates.get('t'); } catch (error) { return { ...error, name: error.name, stack: error.stack }; }`,
       service.env,
     );
-    await service.server.close();
     expect(refusals).toEqual(Array(5).fill(true));
     expect(service.server.seen.map(({ method }) => method)).toEqual(['GET']);
     if (!isRecord(error)) throw new Error('no error');

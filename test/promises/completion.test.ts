@@ -1,21 +1,15 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { serviceToComplete, UNPRINTABLE } from '../support/completing.ts';
-import type { FakeService } from '../support/fake-service.ts';
 
 const home = new Home();
-let service: FakeService;
 let env: Record<string, string>;
 
 beforeAll(async () => {
   const templates = ['tmpl_a', ...UNPRINTABLE].map((id) => ({ id, name: `\u001b[31m:x ${id}` }));
-  ({ service, env } = await serviceToComplete(home, templates));
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
+  env = await serviceToComplete(home, templates);
 });
 
 /** The lines that the scripts receive, after the first one. */

@@ -1,15 +1,14 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { COMMAND, Home, reportedError } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, reportedError } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 
 /* Creates an envelope from flags and files. What is checked first creates nothing. The prompts are in process/terminal-prompts. */
 const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 const ADA = 'Ada Lovelace <ada@example.com>';
 const NDA = ['envelopes', 'create', '--template', 'tmpl_nda'];
@@ -209,11 +208,7 @@ describe('a check before anything is created', () => {
 });
 
 describe('create --send on a terminal', () => {
-  const open = (...args: string[]) => {
-    const [file, ...before] = COMMAND;
-    const env = { PATH: process.env.PATH ?? '', ...home.env };
-    return openScreen(file, [...before, ...NDA, '--send', ...args], { env });
-  };
+  const open = (...args: string[]) => openCommand(home, [...NDA, '--send', ...args]);
   const idOf = async (...args: string[]) => String((await home.object([...NDA, '--send', ...args])).id);
 
   it('asks if this machine sent the same in the last hour; no is the default, and --yes asks nothing', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
@@ -34,10 +34,6 @@ beforeAll(async () => {
     if (isBare) items.splice(0, 3, ...['env_1', 'env_deep', 'env_3'].map(bareItem));
     return response.end(`{"data":[${items.join(',')}],"meta":{"pagination":{"total":3,"totalPages":1}}}`);
   });
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 const run = (words: string) => home.run(words.split(' '), { env: service.env });

@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
@@ -13,7 +13,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await home.sandbox();
 });
-afterAll(() => home.close());
 
 interface Page {
   code: number | null;
@@ -44,11 +43,7 @@ async function at(
   path = '/api/v1',
 ): Promise<Page> {
   const service = await fakeService((_, response) => answer(response));
-  try {
-    return await examined({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}${path}`, ...env });
-  } finally {
-    await service.server.close();
-  }
+  return examined({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}${path}`, ...env });
 }
 
 const emptyList = (response: ServerResponse, headers: Record<string, string> = {}) =>
@@ -162,7 +157,6 @@ describe('esign doctor', () => {
 
   it('accepts the moved clock of a sandbox, also of one that only variables name', async () => {
     const own = new Home();
-    onTestFinished(() => own.close());
     const { baseUrl, apiKey } = await own.sandbox();
     await own.run`sandbox advance 31d`;
     for (const [env, where] of [
@@ -195,7 +189,6 @@ describe('esign doctor', () => {
 
   it('shows the search index, and names what an earlier version left', async () => {
     const own = new Home();
-    onTestFinished(() => own.close());
     await own.sandbox();
     await own.run`envelopes create --template tmpl_nda --signer ada@example.com`;
     await own.run`find ada`;
@@ -220,7 +213,6 @@ describe('esign doctor', () => {
 
   it('exits with 9 if the bucket is missing, unreachable, or refuses the key', async () => {
     const own = new Home();
-    onTestFinished(() => own.close());
     const { ready } = await own.sandbox();
     const storage = async (args: string[]) => {
       const made = await own.run`profiles edit sandbox --no-verify ${args}`;

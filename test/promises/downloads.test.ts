@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -23,7 +23,6 @@ beforeAll(async () => {
   id = ids[0] ?? '';
   key = String((await home.object`envelopes get ${id}`).signedDocumentStorageKey);
 });
-afterAll(() => home.close());
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const pdfsIn = async (dir: string) =>
@@ -165,8 +164,7 @@ describe('documents download', () => {
   });
 
   it('prints no document on a terminal, on which it could act', async () => {
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, ...argv`documents download ${key} -o -`], { env: home.env });
+    const screen = openCommand(home, argv`documents download ${key} -o -`);
     expect((await screen.ended).code).toBe(2);
     expect(screen.raw()).toContain('not printed on a terminal');
     expect(screen.raw()).not.toContain('%PDF-');

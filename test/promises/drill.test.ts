@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { DRILL_SECRET, receiver, serve } from '../support/receivers.ts';
@@ -8,7 +8,6 @@ const home = new Home();
 const drill = (url: string, ...more: string[]) =>
   home.run`events drill --to ${url} --secret-file secret ${more}`;
 beforeAll(() => writeFile(home.path('secret'), `${DRILL_SECRET}\n`));
-afterAll(() => home.close());
 
 /** The checks in their order, with the kind of response that each expects. */
 const ACCEPTED = ['good', 'repeated', 'out-of-order'];

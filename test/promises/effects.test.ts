@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS, type Effect } from '../../src/kernel/vocabulary.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
@@ -100,7 +100,6 @@ beforeAll(async () => {
   await home.run`bulk create rows.csv --yes`;
   key = String((await home.object`envelopes get ${done}`).signedDocumentStorageKey);
 });
-afterAll(() => home.close());
 
 /** A run with rows left to resume. */
 const BEFORE: Readonly<Record<string, string>> = {

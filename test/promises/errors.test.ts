@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { type Finished, Home, jsonLines, reportedError, type Sandbox } from '../support/cli.ts';
@@ -14,7 +14,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await home.sandbox();
 });
-afterAll(() => home.close());
 
 /** Nothing on stdout, a message on stderr, no internals. */
 function isPlain(finished: Finished): void {
@@ -122,7 +121,6 @@ describe('a refusal by the service', () => {
       ),
     );
     await fails(['templates', 'list'], { exit: 7, code: 'RATE_LIMITED', env: at(`${server.origin}/api/v1`) });
-    await server.close();
   });
 });
 
@@ -175,7 +173,6 @@ describe('the outcome and the next commands of an error', () => {
     expect(await outcomeOf('envelopes send env_missing --no-such-flag')).toBe('none');
     expect(await outcomeOf('envelopes get env_missing')).toBe(null);
     expect(await outcomeOf('api GET /esign/envelopes/env_missing')).toBe(null);
-    await lost.close();
   });
 
   it('are in each line of several items, and null in the summary', async () => {
@@ -237,12 +234,13 @@ describe('a response from something other than the service', () => {
       response.write('{"data":[', () => response.destroy());
     },
     flag: (response) => json(response, 200, { data: { id: '--run=last', status: 'SENT' } }),
+    html502: (response) =>
+      void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
   };
 
   beforeAll(async () => {
     server = await startServer((request, response) => answers[request.path.split('/')[1] ?? '']?.(response));
   });
-  afterAll(() => server.close());
 
   it.each([
     ['portal', 'BAD_RESPONSE', /unexpected body/],
@@ -278,8 +276,6 @@ describe('a response from something other than the service', () => {
     const there = { ...env, ...at(nothing.origin) };
     await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'TIMEOUT', env: there });
     expect(nothing.seen.some((request) => request.method === 'POST')).toBe(false);
-    await nothing.close();
-    await silent.close();
   });
 });
 
@@ -359,6 +355,5 @@ describe('a usage error', () => {
       says: /not a sandbox/,
       env: at(`${server.origin}/api/v1`),
     });
-    await server.close();
   });
 });

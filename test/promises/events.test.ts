@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { EVENTS } from '../../src/kernel/vocabulary.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
@@ -35,10 +35,7 @@ beforeAll(async () => {
   appUrl = `http://127.0.0.1:${portOf(app)}/app?x=1`;
   await writeFile(home.path('secret'), SECRET);
 });
-afterAll(async () => {
-  app.close();
-  await home.close();
-});
+afterAll(() => void app.close());
 
 /** Receives these payloads, and one with an invalid signature; returns the IDs of the deliveries, oldest first. */
 async function receive(at: Home, ...bodies: string[]): Promise<string[]> {
@@ -55,7 +52,6 @@ async function receive(at: Home, ...bodies: string[]): Promise<string[]> {
 describe('the journal of webhooks', () => {
   it('is shown without secrets that this machine knows, even if a webhook contains one', async () => {
     const own = new Home();
-    onTestFinished(() => own.close());
     const [id = ''] = await receive(own, payload('env_1', 'envelope.sent', { note: SECRET }));
     const env = { ESIGN_WEBHOOK_SECRET: SECRET };
     for (const args of [
@@ -71,7 +67,6 @@ describe('the journal of webhooks', () => {
 
   it('is private, and contains each delivery, which can be listed, shown, and resent byte for byte', async () => {
     const own = new Home();
-    onTestFinished(() => own.close());
     const spaced = '{ "event":"envelope.sent",\n "data":{"envelopeId":"env_1"} }\n';
     const ids = await receive(own, spaced, payload('env_2', 'envelope.completed'));
     expect(await own.json`events list`).toMatchObject([
@@ -116,7 +111,6 @@ describe('the journal of webhooks', () => {
     ['record', 2, 3],
   ])('is read without a damaged %s, which is reported', async (_, line, left) => {
     const own = new Home();
-    onTestFinished(() => own.close());
     await receive(own, payload('env_1'), payload('env_2'), payload('env_3'));
     const folder = own.path('state', 'events');
     const names = await readdir(folder, { recursive: true });

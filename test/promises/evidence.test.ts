@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
 import { needs } from '../support/tools.ts';
@@ -28,7 +28,6 @@ beforeAll(async () => {
   listen = home.background('listen --port 0 --secret-file secret --json'.split(' '));
   hook = String((await listen.object()).url);
 });
-afterAll(() => home.close());
 
 async function sent(more: readonly string[] = []): Promise<string> {
   const words = `envelopes create --template tmpl_nda --signer ada@b.example --webhook-url ${hook} --webhook-secret-file secret --send`;

@@ -1,21 +1,12 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { linesOf } from '../support/cli.ts';
 import { FindWorld, findAfterAnyHistory, READINGS } from '../support/find-world.ts';
 import type { Reading } from '../support/model-service.ts';
 import { isPrivate } from '../support/private.ts';
 
 /* What `find` prints after any changes on the service, in the local files, and in the order and content of lists. */
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
-async function world(reading: Partial<Reading> = {}): Promise<FindWorld> {
-  const here = await FindWorld.start(reading);
-  closers.push(() => here.close());
-  return here;
-}
+const world = (reading: Partial<Reading> = {}) => FindWorld.start(reading);
 
 describe('find in a list', () => {
   it.each(READINGS)('%s finds every envelope, its changes, and new ones', async (_, reading) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isList, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, linesOf } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, linesOf } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 
 /* For questions on the phone: find an envelope by any part of it. */
 let home: Home;
@@ -37,10 +37,7 @@ async function requestsOf(...args: string[]) {
   const { stderr } = await home.run`${args} --debug`;
   return stderr.split('\n').filter((line) => /\bGET http/.test(line)).length;
 }
-function open(...args: string[]) {
-  const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: { ...home.env }, rows: 40 });
-}
+const open = (...args: string[]) => openCommand(home, args, { rows: 40 });
 
 describe('find', () => {
   beforeAll(setUp);

@@ -144,7 +144,6 @@ describe('forwarding', () => {
     release();
     expect(await lines(listener, 'forward', 1)).toMatchObject([{ attempt: 1, error: null }]);
     await stopped;
-    await slow.close();
   });
 
   it('delays no response if the application never responds', async () => {

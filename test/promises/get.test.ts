@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
-import { openScreen } from '../support/pty.ts';
+import { Home, jsonLines, linesOf } from '../support/cli.ts';
+import { openCommand } from '../support/pty.ts';
 
 const SECRET = 'canarysecret-0123456789';
 const home = new Home();
@@ -33,7 +33,6 @@ beforeAll(async () => {
   await deliver('envelope.declined', '2026-01-03T10:00:00Z', 'forged');
   await listening.stop();
 });
-afterAll(() => home.close());
 
 describe('envelopes get --history', () => {
   it('shows each event once, in chronological order, and no refused ones', async () => {
@@ -90,9 +89,8 @@ it('shows the last reminder from this machine, and only commands that can be run
   await home.run`envelopes remind ${sent}`;
   expect((await home.run`envelopes get ${sent}`).stdout).toContain('Reminded from this machine just now.');
   await home.run`envelopes remind ${sent} --signer bo@example.com`;
-  const [file, ...before] = COMMAND;
   const onScreen = async (args: readonly string[]) => {
-    const screen = openScreen(file, [...before, ...args], { env: home.env });
+    const screen = openCommand(home, args);
     expect((await screen.ended).code).toBe(0);
     return screen.text();
   };

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
-import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { Home, reportedError } from '../support/cli.ts';
 import { canMount } from '../support/disk-faults.ts';
 import { commands, ENDLESS, wordsOf } from '../support/every-command.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
@@ -110,10 +110,6 @@ beforeAll(async () => {
 beforeEach(() => {
   // A test sees only its own requests.
   writes();
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 describe('a read-only profile', () => {
@@ -424,23 +420,19 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   const skip = process.env.ESIGN_RELAY !== undefined;
   it('exempts the profile of a sandbox that is running', { skip }, async () => {
     const own = new Home();
-    try {
-      await own.sandbox();
-      const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.cd', '--json'];
-      const under = withPolicy({ readOnly: true });
-      expect(await own.run(words, { under })).toMatchObject({ code: 0 });
-      await own.run([
-        'profiles',
-        'edit',
-        'sandbox',
-        '--base-url',
-        String(service.env.ESIGN_BASE_URL),
-        '--no-verify',
-      ]);
-      expect(reportedError(await own.run(words, { under })).code).toBe('READ_ONLY');
-    } finally {
-      await own.close();
-    }
+    await own.sandbox();
+    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.cd', '--json'];
+    const under = withPolicy({ readOnly: true });
+    expect(await own.run(words, { under })).toMatchObject({ code: 0 });
+    await own.run([
+      'profiles',
+      'edit',
+      'sandbox',
+      '--base-url',
+      String(service.env.ESIGN_BASE_URL),
+      '--no-verify',
+    ]);
+    expect(reportedError(await own.run(words, { under })).code).toBe('READ_ONLY');
   });
 });
 
@@ -460,10 +452,8 @@ it.each([
   ['acme', 0, 2],
 ])('asks on a terminal for the name that --confirm-name requires: %s', async (typed, exitCode, sent) => {
   await guard('--confirm-name');
-  const [file, ...before] = COMMAND;
   const words = ['envelopes', 'send', 'env_ada', 'env_bo', '--yes'];
-  const env = { PATH: process.env.PATH ?? '', ...home.env };
-  const screen = openScreen(file, [...before, ...words], { env });
+  const screen = openCommand(home, words);
   await screen.shows('Type acme');
   screen.type(`${typed}\r`);
   expect([(await screen.ended).code, writes().length]).toEqual([exitCode, sent]);

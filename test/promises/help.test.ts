@@ -1,17 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MEANINGS } from '../../src/cli/boot/newcomer-words.ts';
 import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
-import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { Home, reportedError } from '../support/cli.ts';
 import { commands } from '../support/every-command.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 
 const home = new Home();
-afterAll(() => home.close());
 const all = await commands();
 const described = Object.entries(readCommandTree(join(import.meta.dirname, '../..')).commands);
 const stdoutOf = async (line: string) => (await home.run(line.split(' '))).stdout;
@@ -29,12 +28,7 @@ describe('help and version', () => {
   });
 
   it.each([80, 120])('fit on a terminal with %i columns, and use its width', async (columns) => {
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, 'envelopes', 'create', '--help'], {
-      env: { ...home.env, NO_COLOR: '1' },
-      columns,
-      rows: 24,
-    });
+    const screen = openCommand(home, ['envelopes', 'create', '--help'], { env: { NO_COLOR: '1' }, columns });
     await screen.ended;
     const widths = screen
       .raw()

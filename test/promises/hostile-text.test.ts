@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
-import { COMMAND, Home, jsonLines } from '../support/cli.ts';
+import { Home, jsonLines } from '../support/cli.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 
 /** What strangers can put into a title, a name, or a reason to attack an operator's terminal. */
@@ -73,10 +73,6 @@ beforeAll(async () => {
     });
   });
 });
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
-});
 
 const RUNS = [
   ['envelopes', 'list'],
@@ -116,11 +112,7 @@ describe('untrusted text', () => {
       tags: columns === 60 ? [] : ['full'],
     }, async () => {
       for (const words of RUNS) {
-        const [file, ...before] = COMMAND;
-        const screen = openScreen(file, [...before, ...words], {
-          env: { ...home.env, ...service.env },
-          columns,
-        });
+        const screen = openCommand(home, words, { env: service.env, columns });
         await screen.ended;
         const raw = screen.raw();
         expect(raw.length).toBeGreaterThan(20);
@@ -131,8 +123,7 @@ describe('untrusted text', () => {
 
   it('never affects a terminal in any output format', async () => {
     for (const words of FORMS) {
-      const [file, ...before] = COMMAND;
-      const screen = openScreen(file, [...before, ...words], { env: { ...home.env, ...service.env } });
+      const screen = openCommand(home, words, { env: service.env });
       await screen.ended;
       const raw = screen.raw();
       expect(raw.length, words.join(' ')).toBeGreaterThan(5);
@@ -177,6 +168,5 @@ describe.each(['constructor', '__proto__'])('the value %s', (word) => {
     const failed = await home.run(argv`envelopes get env_bad --json`, { env });
     expect([failed.code, jsonLines(failed.stderr)]).toMatchObject([1, [{ error: { code: word } }]]);
     expect((await home.run([word])).code).toBe(2);
-    await named.server.close();
   });
 });

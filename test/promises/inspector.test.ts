@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
@@ -24,10 +24,6 @@ beforeAll(async () => {
   const ready = await home.background`${words} --forward-to ${target.origin}/hooks`.object();
   inspector = new URL(String(ready.inspectorUrl));
   receiver = String(ready.url);
-});
-afterAll(async () => {
-  await home.close();
-  await target.close();
 });
 
 const bodyOf = (title: string) =>

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { needsReader, pagesOf } from '../sandbox/reader.ts';
 import { Home } from '../support/cli.ts';
 import { fakeService } from '../support/fake-service.ts';
 import { json } from '../support/server.ts';
 
 const home = new Home();
-afterAll(() => home.close());
 
 const TEMPLATE = {
   id: 'tmpl_nda',
@@ -30,16 +29,12 @@ async function startLike(): Promise<string[]> {
     const signers = [{ id: 's', email: 'secret@person.example', name: 'Secret Person', role: 'Tenant' }];
     json(response, 200, { data: [{ id: 'env_x', templateId: 'tmpl_nda', signers }], meta: { pagination } });
   });
-  try {
-    const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: input = '' } = service.env;
-    await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-file', '-', '--no-verify'], {
-      input,
-    });
-    await home.sandbox(['--like', 'acme']);
-    return [...methods];
-  } finally {
-    await service.server.close();
-  }
+  const { ESIGN_BASE_URL: url = '', ESIGN_API_KEY: input = '' } = service.env;
+  await home.run(['profiles', 'add', 'acme', '--base-url', url, '--api-key-file', '-', '--no-verify'], {
+    input,
+  });
+  await home.sandbox(['--like', 'acme']);
+  return [...methods];
 }
 
 it('starts with stand-ins for the templates of an account, read with GET only; of its envelopes, only roles are used', async () => {

@@ -1,6 +1,6 @@
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, type LongRunning } from '../support/cli.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   await home.sandbox();
   await writeFile(home.path('secret'), SECRET);
 });
-afterAll(() => home.close());
 
 /** Starts a listener and waits until it listens. */
 async function listen(line = '', ...more: string[]): Promise<[LongRunning, string]> {
@@ -60,7 +59,6 @@ describe('the secret of an envelope', () => {
     expect(secret.length).toBeGreaterThan(40);
     expect((await stat(fileOf(own))).mode & 0o077).toBe(0);
     expect(made.stdout + made.stderr + (await listener.stderr)).not.toContain(secret);
-    await own.close();
   });
 
   it("verifies only this envelope's deliveries", async () => {
@@ -150,7 +148,6 @@ describe('a refused delivery', () => {
     const kept = [await own.json`events list --all`].flat();
     expect(kept.filter((one) => isRecord(one) && one.reason === null)).toHaveLength(1);
     expect(kept.length).toBeLessThan(1_010);
-    await own.close();
   });
 
   it('can be a web page if signatures are not checked', async () => {

@@ -1,5 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   await home.sandbox();
   await Promise.all([writeFile(home.path('old'), `${old}\n`), writeFile(home.path('new'), next)]);
 });
-afterAll(() => home.close());
 
 /** Starts a listener and waits until it listens. */
 async function listen(line: string, ...more: string[]): Promise<[LongRunning, string]> {

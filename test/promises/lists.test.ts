@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, linesOf } from '../support/cli.ts';
@@ -65,10 +65,6 @@ beforeAll(async () => {
       return json(response, 200, { data: { ...summary(0), ...plain(Number(one.slice(4))) } });
     WORLDS[world]?.(request, response);
   });
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 const at = (world: string) => ({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}/${world}/v1` });

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
@@ -11,7 +11,6 @@ let apiKey: string;
 beforeAll(async () => {
   ({ apiKey } = await home.sandbox());
 });
-afterAll(() => home.close());
 
 async function entries(...words: string[]): Promise<Record<string, unknown>[]> {
   const list = await home.json(['log', ...words]);
@@ -128,17 +127,12 @@ describe('without an entry', () => {
     const service = await fakeService((_request, response) =>
       json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
     );
-    try {
-      Object.assign(own.env, service.env, { ESIGN_NO_INDEX: '1' });
-      // The folder of the log can't be created.
-      await mkdir(own.path('state'));
-      await writeFile(own.path('state', 'log'), '');
-      const failed = await own.run`api POST /esign/envelopes/env_1/cancel --json`;
-      expect([reportedError(failed).code, service.server.seen]).toEqual(['USAGE', []]);
-    } finally {
-      await service.server.close();
-      await own.close();
-    }
+    Object.assign(own.env, service.env, { ESIGN_NO_INDEX: '1' });
+    // The folder of the log can't be created.
+    await mkdir(own.path('state'));
+    await writeFile(own.path('state', 'log'), '');
+    const failed = await own.run`api POST /esign/envelopes/env_1/cancel --json`;
+    expect([reportedError(failed).code, service.server.seen]).toEqual(['USAGE', []]);
   });
 });
 
@@ -149,17 +143,12 @@ describe('a write whose process is killed', () => {
     const service = await fakeService(() => {
       asked = true;
     });
-    try {
-      Object.assign(own.env, service.env);
-      const running = own.start`api POST /esign/envelopes/env_1/cancel`;
-      await eventually(() => expect(asked).toBe(true));
-      await running.stop('SIGKILL');
-      expect(await own.json`log`).toMatchObject([
-        { command: 'api', effect: 'mails', envelopeIds: ['env_1'], outcome: 'unknown' },
-      ]);
-    } finally {
-      await service.server.close();
-      await own.close();
-    }
+    Object.assign(own.env, service.env);
+    const running = own.start`api POST /esign/envelopes/env_1/cancel`;
+    await eventually(() => expect(asked).toBe(true));
+    await running.stop('SIGKILL');
+    expect(await own.json`log`).toMatchObject([
+      { command: 'api', effect: 'mails', envelopeIds: ['env_1'], outcome: 'unknown' },
+    ]);
   });
 });

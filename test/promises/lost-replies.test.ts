@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { addProfile, type Places, startPlaces } from '../support/places.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   home.env.NODE_EXTRA_CA_CERTS = home.path('ca.pem');
 });
 afterEach(() => front.close());
-afterAll(() => home.close());
 
 /** Connections to a server, some of which break after this many bytes of the response. */
 async function breaking(name: 'service' | 'bucket', breaksAfter: (connection: number) => number | undefined) {
@@ -55,7 +54,6 @@ describe('a write whose response is lost', () => {
     const proxy = await startProxy();
     const create = 'envelopes create --template tmpl_nda --metadata case=tunnel --signer'.split(' ');
     const done = await run([...create, 'Ada <ada@example.com>'], { HTTPS_PROXY: proxy.address });
-    proxy.close();
     expect(done.code).toBe(0);
     expect(done.stderr).toContain('response was lost');
     const all = JSON.stringify(await home.json`envelopes list --all`);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
 import { Assistant } from '../support/mcp.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   open = String((await home.object(words)).id);
   assistant = await Assistant.start(home, ['--allow-write']);
 });
-afterAll(() => home.close());
 
 describe('null for what is not given', () => {
   it('means the same as leaving it out, in every tool', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
@@ -19,7 +19,6 @@ const notConfirmed = {
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 async function emails(): Promise<number> {
   const data = await home.control('/mails');

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
@@ -47,10 +47,6 @@ beforeEach(() => {
   released = new Promise((resolve) => {
     release = resolve;
   });
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 async function confirmed(assistant: Assistant, id: string): Promise<Record<string, unknown>> {
@@ -160,7 +156,6 @@ describe('with --allow-write', () => {
     await home.run`sandbox sign ${done}`;
     writer = await Assistant.start(home, ['--allow-write']);
   });
-  afterAll(() => home.close());
 
   const mails = async () => (await mailsIn(sandbox)).length;
 

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService, KEY } from '../support/fake-service.ts';
@@ -29,7 +29,6 @@ beforeAll(async () => {
   reader = await Assistant.start(home);
   writer = await Assistant.start(home, ['--allow-write']);
 });
-afterAll(() => home.close());
 
 describe('the MCP tools', () => {
   it('only read, and also write with --allow-write', async () => {
@@ -89,7 +88,6 @@ describe('the question "has Maria signed?"', () => {
     expect(new Set(ids).size).toBe(230);
     for (const line of assistant.lines) expect(line).not.toContain('structuredContent');
     expect(await assistant.end()).toBe(0);
-    await service.server.close();
   });
 
   it('is followed by downloading the verified documents', async () => {
@@ -281,7 +279,6 @@ describe('a careless service', () => {
     }
     for (const line of assistant.lines) expect(line).not.toMatch(/canary|X-Amz/);
     expect(await assistant.end()).toBe(0);
-    await service.server.close();
   });
 
   it('does not get a webhook secret that was generated after the server started', async () => {
@@ -294,7 +291,6 @@ describe('a careless service', () => {
     await writeFile(home.path('config', 'webhook-secrets.json'), JSON.stringify({ secrets: [entry] }));
     expect((await assistant.call('get', { id: 'env_1' })).text).not.toContain(secret);
     expect(await assistant.end()).toBe(0);
-    await service.server.close();
   });
 
   it.each([
@@ -310,6 +306,5 @@ describe('a careless service', () => {
     expect(seen.length).toBeGreaterThan(count / 5);
     expect(seen.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(await assistant.end()).toBe(0);
-    await service.server.close();
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
@@ -10,7 +10,6 @@ const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 const create = (...args: string[]) => [
   'envelopes',
@@ -55,7 +54,6 @@ describe('a lost response', () => {
     expect(reminded.code).toBe(8);
     expect(reportedError(reminded)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 8 });
     expect(server.seen.filter((request) => request.method === 'POST')).toHaveLength(1);
-    await server.close();
   });
 });
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listed } from '../../src/kernel/duration.ts';
-import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { Home, linesOf } from '../support/cli.ts';
 import { answerPage, fakeService } from '../support/fake-service.ts';
 import { ModelService } from '../support/model-service.ts';
-import { openScreen } from '../support/pty.ts';
+import { openCommand } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 
 /* An account with much to do: what a person sees of it on a terminal of 80×24. */
@@ -29,14 +29,9 @@ beforeAll(async () => {
     else service.make({ ...base, ...(n % 7 === 0 ? { status: 'DRAFT', sentAt: null } : {}) });
   }
 });
-afterAll(async () => {
-  await home.close();
-  await service.close();
-});
 
 async function screenOf(words: readonly string[], env: Record<string, string> = {}): Promise<string[]> {
-  const [file, ...before] = COMMAND;
-  const screen = openScreen(file, [...before, ...words], { env: { ...home.env, ...env } });
+  const screen = openCommand(home, words, { env });
   expect((await screen.ended).code).toBe(0);
   return screen.text().split('\n');
 }
@@ -72,17 +67,13 @@ describe('templates get on a terminal', () => {
       return { fieldId: `f${n}`, type: 'TEXT', label: `Field ${n}`, required: true, page: 1 + (n % 3) };
     });
     const template = { id: 'tmpl_long', name: 'Long', pageCount: 3, roles: ['Tenant'], fields };
-    const { server, env } = await fakeService((_, response) => json(response, 200, { data: template }));
-    try {
-      const lines = await screenOf(['templates', 'get', 'tmpl_long'], env);
-      expect(lines.join('\n')).toMatch(/^ +Roles +Tenant$/m);
-      expect(lines.at(-1)).toContain('esign envelopes create --template tmpl_long');
-      expect(lines.length).toBeLessThan(12);
-      const all = await screenOf(['templates', 'get', 'tmpl_long', '--all'], env);
-      expect(all.filter((line) => line.includes('TEXT'))).toHaveLength(60);
-    } finally {
-      await server.close();
-    }
+    const { env } = await fakeService((_, response) => json(response, 200, { data: template }));
+    const lines = await screenOf(['templates', 'get', 'tmpl_long'], env);
+    expect(lines.join('\n')).toMatch(/^ +Roles +Tenant$/m);
+    expect(lines.at(-1)).toContain('esign envelopes create --template tmpl_long');
+    expect(lines.length).toBeLessThan(12);
+    const all = await screenOf(['templates', 'get', 'tmpl_long', '--all'], env);
+    expect(all.filter((line) => line.includes('TEXT'))).toHaveLength(60);
   });
 });
 
@@ -132,16 +123,12 @@ describe('a run that does not exist', () => {
 
 it('a run whose markers the list leaves empty is found by commands that act on it', async () => {
   const metadata = { esignRun: 'run-elsewhere', esignRow: 1 };
-  const { server, env } = await fakeService((request, response) => {
+  const { env } = await fakeService((request, response) => {
     const one = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z', signers: [] };
     if (request.path.endsWith('/env_1')) return json(response, 200, { data: { ...one, metadata } });
     answerPage(request, response, 1, () => ({ ...one, metadata: {} }));
   });
-  try {
-    const words = ['envelopes', 'cancel', '--run', 'run-elsewhere', '--dry-run'];
-    const cancel = await home.run(words, { env });
-    expect([cancel.code, cancel.stdout]).toEqual([0, expect.stringContaining('env_1')]);
-  } finally {
-    await server.close();
-  }
+  const words = ['envelopes', 'cancel', '--run', 'run-elsewhere', '--dry-run'];
+  const cancel = await home.run(words, { env });
+  expect([cancel.code, cancel.stdout]).toEqual([0, expect.stringContaining('env_1')]);
 });

@@ -95,7 +95,6 @@ beforeEach(({ task }) => {
   tests = task.suite?.tasks ?? [];
 });
 afterAll(async () => {
-  await home.close();
   // A run of some of the tests covers only some of the cases.
   if (tests.every(({ result }) => result?.state === 'pass'))
     expect(CASES.filter((name) => !seen.has(name))).toEqual([]);

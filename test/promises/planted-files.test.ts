@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
 import { isWindows } from '../support/system.ts';
 
@@ -23,7 +23,6 @@ describe.skipIf(isWindows).each(PLANTED)('%s', (_, plant) => {
     await replaceFiles(home.path('state', 'log'));
     await replaceFiles(home.path('state', 'index'));
   });
-  afterAll(() => home.close());
 
   async function replaceFiles(folder: string) {
     const names = await readdir(folder);
@@ -64,5 +63,4 @@ it('refuses a log with a line that never ends', async () => {
   await writeFile(home.path('state', 'log', name), '');
   await truncate(home.path('state', 'log', name), 2 ** 30);
   expect(reportedError(await home.run`log --json`)).toMatchObject({ exitCode: 2 });
-  await home.close();
 });

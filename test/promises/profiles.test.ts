@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
@@ -15,7 +15,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await service.sandbox([], { hasProfile: false });
 });
-afterAll(() => service.close());
 beforeEach(() => {
   home = new Home();
 });
@@ -66,7 +65,6 @@ describe('profiles add', () => {
     expect(await home.json`profiles list`).toEqual([]);
     expect((await home.run([...args, '--no-verify'], { input: canary })).code).toBe(0);
     expect(server.seen).toHaveLength(1);
-    await server.close();
   });
 
   it('suggests the likely base URL if there is no API at the one given', async () => {
@@ -286,7 +284,6 @@ describe('a profile', () => {
     const refused = await home.run`templates list -p revoked`;
     expect(refused.stderr).toContain('The key of profile revoked is wrong, revoked, or expired');
     expect(refused.stderr).toContain('`esign profiles edit revoked --api-key-file -`');
-    await server.close();
   });
 
   it('that is unknown exits with 4', async () => {
@@ -327,7 +324,6 @@ describe('a profile', () => {
     expect([explicit.code, alone.code]).toEqual([0, 0]);
     const keys = elsewhere.seen.map(({ headers }) => headers.authorization);
     expect(keys).toEqual([`Bearer ${sandbox.apiKey}`, `Bearer ${canary}`]);
-    await elsewhere.close();
   });
 
   it.skipIf(process.platform === 'win32')('in a file that other users can change is not used', async () => {

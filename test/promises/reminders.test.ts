@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
@@ -10,7 +10,6 @@ const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 let count = 0;
 /** A sent envelope for Ada and Bo, with addresses that no other envelope has. */
@@ -97,7 +96,7 @@ describe('a reminder', () => {
       status: 'SENT',
     }));
     const envelope = { id: 'env_1', status: 'SENT', signers: [ada, bo] };
-    const { server, env } = await fakeService(({ method, body }, response) => {
+    const { env } = await fakeService(({ method, body }, response) => {
       if (method === 'POST' && body.includes('s_bo')) json(response, 403, { error: { code: 'FORBIDDEN' } });
       else json(response, 200, { data: envelope });
     });
@@ -116,7 +115,6 @@ describe('a reminder', () => {
         },
       },
     ]);
-    await server.close();
   });
 
   it('is reported if there was one within the hour', async () => {
@@ -192,7 +190,6 @@ describe('--min-gap', () => {
       codes.push((await home.run(argv`envelopes remind env_1 --min-gap 1h --json`, { env })).code);
     }
     expect([codes, emails()]).toEqual([[5, 8, 0], 2]);
-    await server.close();
   });
 });
 
@@ -288,35 +285,24 @@ describe('--at', () => {
     status = 'SIGNED';
     runs.push((await home.run(argv`envelopes remind --all --at 1h --yes`, { env })).code);
     expect([runs, server.seen.filter(({ method }) => method === 'POST').length]).toEqual([[8, 0, 0], 1]);
-    await server.close();
   });
 
   it('waits with --weekdays from a Saturday until Monday, also in the dry run', async () => {
     const weekdays = new Home();
-    try {
-      const wednesday = new Date(2030, 4, 1, 9).toISOString();
-      await weekdays.sandbox(['--clock', wednesday]);
-      const flags = argv`--all --at 3d --weekdays`;
-      const create = argv`envelopes create --template tmpl_nda --signer ada@example.com --send`;
-      const { id } = await weekdays.object(create);
-      const runs: string[] = [];
-      for (const time of ['73h', '46h', '2h']) {
-        await weekdays.run`sandbox advance ${time}`;
-        for (const mode of ['--dry-run', '--yes', '--yes'])
-          runs.push((await weekdays.run`envelopes remind ${flags} ${mode}`).stdout);
-      }
-      const silent = ['', '', ''];
-      expect(runs).toEqual([
-        ...silent,
-        ...silent,
-        `would remind ${String(id)}\n`,
-        `${String(id)}\tSENT\n`,
-        '',
-      ]);
-      expect((await weekdays.run`envelopes remind --all --weekdays --yes`).code).toBe(2);
-    } finally {
-      await weekdays.close();
+    const wednesday = new Date(2030, 4, 1, 9).toISOString();
+    await weekdays.sandbox(['--clock', wednesday]);
+    const flags = argv`--all --at 3d --weekdays`;
+    const create = argv`envelopes create --template tmpl_nda --signer ada@example.com --send`;
+    const { id } = await weekdays.object(create);
+    const runs: string[] = [];
+    for (const time of ['73h', '46h', '2h']) {
+      await weekdays.run`sandbox advance ${time}`;
+      for (const mode of ['--dry-run', '--yes', '--yes'])
+        runs.push((await weekdays.run`envelopes remind ${flags} ${mode}`).stdout);
     }
+    const silent = ['', '', ''];
+    expect(runs).toEqual([...silent, ...silent, `would remind ${String(id)}\n`, `${String(id)}\tSENT\n`, '']);
+    expect((await weekdays.run`envelopes remind --all --weekdays --yes`).code).toBe(2);
   });
 
   it.each(['', '3x', '3d,', '0d'])('refuses %j', async (steps) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
@@ -16,7 +16,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await home.sandbox();
 });
-afterAll(() => home.close());
 
 const { lease, get, madeFor } = leasesIn(home);
 const replaced = async (...args: string[]) => {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, linesOf } from '../support/cli.ts';
@@ -21,7 +21,6 @@ describe('report', () => {
     await home.run`sandbox sign ${String(id)}`;
     await home.run`sandbox decline ${String(declined.id)} --reason ${HOSTILE}`;
   });
-  afterAll(() => home.close());
 
   it('counts the selected envelopes with their current status', async () => {
     expect(await home.object`report --by meta.unit`).toMatchObject({
@@ -45,54 +44,50 @@ describe('report', () => {
 
   it('shows first what needs attention, whatever the period and with its command', async () => {
     const home = new Home();
-    try {
-      await home.sandbox();
-      const signer = ['--signer', 'Ada <ada@example.com>'];
-      const create = async (...more: string[]) =>
-        String((await home.object`envelopes create --template tmpl_nda ${signer} ${more}`).id);
-      const draft = await create();
-      const declined = await create('--send');
-      const open = await create('--send', '--metadata', 'unit=sales');
-      const replaced = await create('--send');
-      await home.run`sandbox advance 29d`;
-      await home.run`sandbox decline ${declined} --reason no`;
-      await home.run`sandbox decline ${replaced} --reason no`;
-      await home.run`envelopes replace ${replaced} --subject Again --yes`;
-      const { attention, sent } = await home.object`report --since 1d`;
-      expect(sent).toBe(1);
-      const one = (id: string, next: string, people = ['Ada']) => ({
-        count: 1,
-        envelopes: [{ id, people }],
-        next: `esign ${next}`,
-      });
-      expect(attention).toMatchObject({
-        declined: one(declined, 'envelopes list --status=DECLINED --since=30d'),
-        expiring: one(open, 'envelopes list --expiring-in=3d'),
-        overdue: one(open, 'late'),
-        drafts: one(draft, 'envelopes list --status=DRAFT --older-than=7d'),
-      });
-      const only = await home.run`report --attention`;
-      const lines = [
-        ['declined', '1', 'esign envelopes list --status=DECLINED --since=30d'],
-        ['expiring', '1', 'esign envelopes list --expiring-in=3d'],
-        ['overdue', '1', 'esign late'],
-        ['drafts', '1', 'esign envelopes list --status=DRAFT --older-than=7d'],
-      ];
-      expect([only.code, linesOf(only.stdout)]).toEqual([0, lines.map((line) => line.join('\t'))]);
-      const some = await home.run`report --attention --exit-code --metadata unit=sales --json`;
-      expect([some.code, parseJson(some.stdout)]).toMatchObject([
-        10,
-        [
-          { kind: 'expiring', ...one(open, 'envelopes list --expiring-in=3d --metadata=unit=sales') },
-          { kind: 'overdue', ...one(open, 'late --metadata=unit=sales') },
-        ],
-      ]);
-      expect(await home.object`report --metadata unit=sales`).toMatchObject({
-        attention: { declined: { count: 0 }, overdue: one(open, 'late --metadata=unit=sales') },
-      });
-    } finally {
-      await home.close();
-    }
+    await home.sandbox();
+    const signer = ['--signer', 'Ada <ada@example.com>'];
+    const create = async (...more: string[]) =>
+      String((await home.object`envelopes create --template tmpl_nda ${signer} ${more}`).id);
+    const draft = await create();
+    const declined = await create('--send');
+    const open = await create('--send', '--metadata', 'unit=sales');
+    const replaced = await create('--send');
+    await home.run`sandbox advance 29d`;
+    await home.run`sandbox decline ${declined} --reason no`;
+    await home.run`sandbox decline ${replaced} --reason no`;
+    await home.run`envelopes replace ${replaced} --subject Again --yes`;
+    const { attention, sent } = await home.object`report --since 1d`;
+    expect(sent).toBe(1);
+    const one = (id: string, next: string, people = ['Ada']) => ({
+      count: 1,
+      envelopes: [{ id, people }],
+      next: `esign ${next}`,
+    });
+    expect(attention).toMatchObject({
+      declined: one(declined, 'envelopes list --status=DECLINED --since=30d'),
+      expiring: one(open, 'envelopes list --expiring-in=3d'),
+      overdue: one(open, 'late'),
+      drafts: one(draft, 'envelopes list --status=DRAFT --older-than=7d'),
+    });
+    const only = await home.run`report --attention`;
+    const lines = [
+      ['declined', '1', 'esign envelopes list --status=DECLINED --since=30d'],
+      ['expiring', '1', 'esign envelopes list --expiring-in=3d'],
+      ['overdue', '1', 'esign late'],
+      ['drafts', '1', 'esign envelopes list --status=DRAFT --older-than=7d'],
+    ];
+    expect([only.code, linesOf(only.stdout)]).toEqual([0, lines.map((line) => line.join('\t'))]);
+    const some = await home.run`report --attention --exit-code --metadata unit=sales --json`;
+    expect([some.code, parseJson(some.stdout)]).toMatchObject([
+      10,
+      [
+        { kind: 'expiring', ...one(open, 'envelopes list --expiring-in=3d --metadata=unit=sales') },
+        { kind: 'overdue', ...one(open, 'late --metadata=unit=sales') },
+      ],
+    ]);
+    expect(await home.object`report --metadata unit=sales`).toMatchObject({
+      attention: { declined: { count: 0 }, overdue: one(open, 'late --metadata=unit=sales') },
+    });
   });
 
   it.each([
@@ -139,32 +134,23 @@ describe('a report of a month', () => {
   it('covers the envelopes created in it, in UTC', async () => {
     const service = await ModelService.start();
     const home = new Home(service.env);
-    try {
-      for (const createdAt of ['2025-11-30T23:59:59.999Z', '2025-12-01T00:00:00Z', '2025-12-31T23:59:59Z'])
-        service.make({ createdAt, sentAt: createdAt });
-      expect(await home.object(['report', '--month', '2025-12'])).toMatchObject({
-        since: '2025-12-01T00:00:00.000Z',
-        until: '2025-12-31T23:59:59.999Z',
-        sent: 2,
-      });
-      expect((await home.run`report --month 2025-12 --html -`).stdout).not.toContain('this month');
-      expect((await home.run`report --since 2025-12-01 --html -`).stdout).toContain('Sent this month');
-      for (const wrong of [['2025-13'], ['December'], ['2025-12', '--since', '7d']])
-        expect((await home.run(['report', '--month', ...wrong])).code).toBe(2);
-    } finally {
-      await home.close();
-      await service.close();
-    }
+    for (const createdAt of ['2025-11-30T23:59:59.999Z', '2025-12-01T00:00:00Z', '2025-12-31T23:59:59Z'])
+      service.make({ createdAt, sentAt: createdAt });
+    expect(await home.object(['report', '--month', '2025-12'])).toMatchObject({
+      since: '2025-12-01T00:00:00.000Z',
+      until: '2025-12-31T23:59:59.999Z',
+      sent: 2,
+    });
+    expect((await home.run`report --month 2025-12 --html -`).stdout).not.toContain('this month');
+    expect((await home.run`report --since 2025-12-01 --html -`).stdout).toContain('Sent this month');
+    for (const wrong of [['2025-13'], ['December'], ['2025-12', '--since', '7d']])
+      expect((await home.run(['report', '--month', ...wrong])).code).toBe(2);
   });
 });
 
 describe('a second report', () => {
   let service: ModelService;
   let home: Home;
-  afterEach(async () => {
-    await home.close();
-    await service.close();
-  });
 
   /** The requests of a command that must succeed. */
   async function requestsOf(...words: string[]): Promise<number> {

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, type LongRunning, linesOf, reportedError } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
 const home = new Home();
-afterAll(() => home.close());
 
 const start = (...args: string[]) => home.background`sandbox start --port 0 --json ${args}`;
 const draft = ['envelopes', 'create', '--template', 'tmpl_employment', '--signing-order', 'sequential'];
@@ -105,7 +104,6 @@ describe('the sandbox', () => {
     expect(list.stderr).toMatch(/of 40 left/);
     expect(list.stdout.indexOf('env_1')).toBeLessThan(list.stdout.indexOf('env_2'));
     await stop();
-    await other.close();
   });
 
   it('keeps nothing when it is ephemeral', async () => {
@@ -137,7 +135,6 @@ describe('the sandbox', () => {
     await fourth.object();
     await fourth.stop();
     expect(await names()).toBe('[]');
-    await other.close();
   });
 
   it('simulates signers, time, and deliveries', async () => {
@@ -192,7 +189,6 @@ describe('the sandbox', () => {
 
 describe('sandbox mails', () => {
   const home = new Home();
-  afterAll(() => home.close());
 
   it('lists emails with their link, waits for one, and exits with 124 if none arrives', async () => {
     await home.sandbox();
@@ -227,6 +223,5 @@ describe('demo', () => {
     const program = /^Try it yourself: +(.+) sandbox start$/m.exec(stdout)?.[1];
     expect((await other.shell(`unset -f esign; ${program} --version`)).stdout).toMatch(/^esign-cli\//);
     expect(parseJson((await other.run`profiles list --json`).stdout)).toEqual([]);
-    await other.close();
   });
 });

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 import {
@@ -49,10 +49,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   const words = ['--base-url', api.origin, '--api-key-file', 'api.key', '--no-verify', '--bucket', 'b'];
   await home.run`profiles add p${++turn} ${words} --endpoint ${bucket.origin}`;
-});
-afterAll(async () => {
-  await Promise.all([bucket.close(), api.close()]);
-  await home.close();
 });
 
 const DOCUMENTS = ['signed', 'certificate', 'document'] as const;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mapInOrder } from '../../src/kernel/streams.ts';
 import { AT_A_TIME, Home } from '../support/cli.ts';
 import { commands, type Described, ENDLESS, wordsOf } from '../support/every-command.ts';
@@ -48,10 +48,6 @@ beforeAll(async () => {
   await writeFile(home.path('given', 'text'), 'hello');
   await writeFile(home.path('given', 'rows.csv'), 'email,name,meta.note\nada@example.com,Ada,one\n');
   await writeFile(home.path('given', 'delivery'), '{"event":"envelope.sent"}');
-});
-afterAll(async () => {
-  await service.server.close();
-  await home.close();
 });
 
 /** Every file in the folder except the profile store and the user's own files. */
@@ -120,7 +116,6 @@ describe('the key and the webhook secret', () => {
 
 describe('the secrets of a working account', () => {
   const account = new Home();
-  afterAll(() => account.close());
 
   it('are never printed, not even with --debug; only the first characters of a key are shown', async () => {
     const { apiKey, ready } = await account.sandbox();
@@ -170,7 +165,6 @@ describe('the secrets of a working account', () => {
       env: refusing.env,
       input: `${SECRET}\n`,
     });
-    await refusing.server.close();
     const posts = refusing.server.seen.filter(({ method }) => method === 'POST');
     expect(posts.map(({ body }) => body)).toEqual([expect.stringContaining(`"webhookSecret":"${SECRET}"`)]);
   });

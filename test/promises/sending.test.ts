@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
@@ -11,7 +11,6 @@ const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 const ADA = 'Ada Lovelace <ada@example.com>';
 const create = async (...args: string[]) =>
@@ -115,7 +114,6 @@ describe('several envelopes', () => {
     const dry = await home.run(argv`envelopes remind env_1 env_2 --dry-run --json`, { env });
     expect(jsonLines(dry.stdout)).toMatchObject([{ dryRun: true, id: 'env_1' }, { id: 'env_2' }]);
     expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
-    await server.close();
   });
 
   it('fail in a dry run with the same exit code, and nothing is done', async () => {
@@ -265,7 +263,6 @@ it('remind --all reminds about every open envelope of the account, and succeeds 
   await made();
   const { code, stdout } = await other.run`envelopes remind --all --yes --json`;
   expect([code, idsIn(stdout)]).toEqual([0, open.toSorted()]);
-  await other.close();
 });
 
 it.each(['send', 'remind', 'cancel', 'watch', 'download'])(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { Home, linesOf } from '../support/cli.ts';
 import { answerPage, type FakeService, fakeService } from '../support/fake-service.ts';
@@ -33,10 +33,6 @@ beforeAll(async () => {
     json(response, 404, { error: { code: 'NOT_FOUND', message: 'Template not found' } });
   });
   home = new Home(service.env);
-});
-afterAll(async () => {
-  await home.close();
-  await service.server.close();
 });
 
 it('templates list shows the roles that the service sends', async () => {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
 import { needs } from '../support/tools.ts';
 
@@ -56,7 +56,6 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     const line = COMMAND.map((word) => `'${word}'`).join(' ');
     await writeFile(home.path('bin', 'esign'), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
   });
-  afterAll(() => home.close());
 
   it('works with vitest', async () => {
     await writeFile(home.path('project', 'expiry.test.ts'), VITEST);

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
@@ -10,7 +10,6 @@ const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
-afterAll(() => home.close());
 
 /** A sent envelope for Ada, and for Bo if two are requested. */
 async function sent(...more: string[]): Promise<string> {
@@ -133,7 +132,7 @@ describe('envelopes watch', () => {
 describe('a watch', () => {
   it('handles an outage, an unknown status, and a stale response', async () => {
     const states = ['SENT', 'down', 'ON_HOLD', 'SENT', 'COMPLETED'];
-    const { server, env } = await fakeService((_, response, number) => {
+    const { env } = await fakeService((_, response, number) => {
       const status = states[Math.min(number, states.length) - 1];
       if (status === 'down') return json(response, 400, { error: { code: 'MAINTENANCE', message: 'soon' } });
       json(response, 200, { data: { id: 'env_1', status } });
@@ -149,11 +148,10 @@ describe('a watch', () => {
       { to: 'SENT' },
       { to: 'COMPLETED' },
     ]);
-    await server.close();
   });
 
   it('survives a temporary outage', async () => {
-    const { server, env } = await fakeService((_, response, number) => {
+    const { env } = await fakeService((_, response, number) => {
       if (number > 1 && number < 9) return void response.writeHead(503).end();
       json(response, 200, { data: { id: 'env_1', status: number === 1 ? 'SENT' : 'COMPLETED' } });
     });
@@ -164,7 +162,6 @@ describe('a watch', () => {
     expect(stdout.split('\n')).toHaveLength(3);
     expect(stderr).toContain('503');
     expect(stderr).toContain('responding again');
-    await server.close();
   });
 });
 

@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 import { readSheet } from '../tables/read-sheet.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
   await writeFile(home.path('rows.csv'), 'email,name\nada@example.com,=Ada\nbo@example.com,Bo\n');
   await home.run`bulk create rows.csv --template tmpl_nda --send --yes`;
 });
-afterAll(() => home.close());
 
 const LISTS = [
   argv`envelopes list`,

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CreateMultipartUploadCommand,
@@ -17,6 +16,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startBucket } from '../../src/sandbox/bucket/server.ts';
+import { newFolder } from '../support/folder.ts';
 
 /* The bucket as the AWS SDK and programs without a library use it. */
 
@@ -27,7 +27,7 @@ const md5 = (data: Uint8Array) => createHash('md5').update(data).digest('hex');
 
 /** A bucket on a free port with its own folder, and a client for it. */
 async function start() {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
+  const folder = newFolder();
   const all = { dir: join(folder, 'a', 'data'), port: 0, region: REGION, bucket: Bucket };
   const open = () => startBucket({ ...all, ...owner });
   let server = await open();
@@ -42,7 +42,6 @@ async function start() {
   onTestFinished(async () => {
     for (const one of clients) one.destroy();
     await server.close();
-    await rm(folder, { recursive: true, force: true });
   });
   const s3 = client();
   return {

@@ -5,25 +5,16 @@ import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { CHOICES } from '../../src/sandbox/service/base/choices.ts';
 import { eventually } from '../support/eventually.ts';
+import { newFolder } from '../support/folder.ts';
 import { startReceiver } from './receiver.ts';
-import {
-  ada,
-  bob,
-  envelopeShape,
-  errorIn,
-  listIn,
-  type Rig,
-  startRig,
-  tempFolder,
-  twoSigners,
-} from './rig.ts';
+import { ada, bob, envelopeShape, errorIn, listIn, type Rig, startRig, twoSigners } from './rig.ts';
 
 const started = (choices: Record<string, string>) => startRig({ choices });
 const action = (rig: Rig, id: string, what: string, body?: unknown) =>
   rig.api('POST', `/esign/envelopes/${id}/${what}`, body);
 
 test('An invalid choice at start is a UsageError with the closest or the allowed ones, and the folder stays free', async () => {
-  const dataDir = await tempFolder();
+  const dataDir = newFolder();
   const start = (choices: Record<string, string>) => startRig({ dataDir, choices });
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(UsageError);
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(/"action-replay"; .* action-reply\?/);

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request as rawRequest } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { newFolder } from '../support/folder.ts';
 import { strokesIn } from './reader.ts';
 
 let sandbox: Sandbox;
@@ -12,12 +10,11 @@ let folder: string;
 const hostile = '<script>alert(1)</script>"\'&';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-pages-'));
+  folder = newFolder();
   sandbox = await startSandbox({ dataDir: folder, port: 0 });
 });
 afterAll(async () => {
   await sandbox.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const at = (path: string) => new URL(path, sandbox.dashboardUrl).href;

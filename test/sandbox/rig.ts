@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -8,6 +5,7 @@ import { ENVELOPE_STATUSES } from '../../src/kernel/statuses.ts';
 import { SIGNING_ORDERS } from '../../src/kernel/vocabulary.ts';
 import type { DocumentMaker, FieldRecord, ObjectWriter, TemplateRecord } from '../../src/sandbox/model.ts';
 import { type Service, type ServiceOptions, startService } from '../../src/sandbox/service/server.ts';
+import { newFolder } from '../support/folder.ts';
 
 /** Exactly the documented fields of a signer: an extra one fails the parse. */
 const signerShape = z.strictObject({
@@ -153,15 +151,9 @@ export interface Rig {
   makeKey(body: Record<string, unknown>): Promise<{ id: string; key: string }>;
 }
 
-export async function tempFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-service-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** A running service on a free port, closed when the test ends. */
 export async function startRig(options: Partial<ServiceOptions> = {}): Promise<Rig> {
-  const dataDir = options.dataDir ?? (await tempFolder());
+  const dataDir = options.dataDir ?? newFolder();
   const objects = options.objects instanceof MemoryObjects ? options.objects : new MemoryObjects();
   const service = await startService({
     port: 0,

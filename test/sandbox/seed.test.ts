@@ -5,7 +5,8 @@ import * as z from 'zod';
 import { ENVELOPE_STATUSES } from '../../src/kernel/statuses.ts';
 import type { SandboxSeed } from '../../src/sandbox/embed-options.ts';
 import { readSeed, readSeedText } from '../../src/sandbox/service/seed/seed-file.ts';
-import { DAY, errorIn, listIn, literal, mailsOf, type Rig, startRig, tempFolder } from './rig.ts';
+import { newFolder } from '../support/folder.ts';
+import { DAY, errorIn, listIn, literal, mailsOf, type Rig, startRig } from './rig.ts';
 
 const resultShape = z.object({
   data: z.object({
@@ -193,7 +194,7 @@ test.each([
   ['seed.yaml', 'envelopes:\n  - id: env_1\n    status: SIGNED\n  - id: env_2\n    colour: red\n'],
   ['seed.json', '{"envelopes":[{"id":"env_1","status":"SIGNED"},{"id":"env_2","colour":"red"}]}'],
 ])('An error in a file names the file and the field: %s', async (name, text) => {
-  const path = join(await tempFolder(), name);
+  const path = join(newFolder(), name);
   await writeFile(path, text);
   const failed: unknown = await readSeed(path).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 'USAGE' });

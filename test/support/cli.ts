@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv, isWordValue, type WordValue } from './argv.ts';
 import { InProcessChild, isFree, runInProcess } from './in-process.ts';
+import { closeAtEnd } from './opened.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
@@ -88,6 +89,7 @@ export class Home {
       ESIGN_STATE_DIR: join(this.#folder, 'state'),
       ...env,
     };
+    closeAtEnd(this);
   }
 
   get folder(): string {

@@ -1,15 +1,18 @@
 import { argv } from './argv.ts';
 import type { Home } from './cli.ts';
-import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+import { answerPage, fakeService } from './fake-service.ts';
 
 /** IDs that no service should return. */
 export const UNPRINTABLE = ['zz\u001b]0;title\u0007', 'zz\nnext', 'zz\ttab', 'zz\u202eevil', 'zz\r:files'];
 
-/** A service with these templates and an envelope of each status, after a list of both was shown, so that completion knows them. */
+/**
+ * Starts a service with these templates and an envelope of each status, and shows a list of both, so that completion knows them.
+ * Returns the environment of commands that use it.
+ */
 export async function serviceToComplete(
   home: Home,
   templates: readonly { id: string; name: string }[],
-): Promise<{ service: FakeService; env: Record<string, string> }> {
+): Promise<Record<string, string>> {
   const envelopes = ['DRAFT', 'SENT', 'IN_PROGRESS', 'COMPLETED'].map((status) => ({
     id: `env_${status.toLowerCase()}`,
     status,
@@ -23,5 +26,5 @@ export async function serviceToComplete(
   const env = { ...home.env, ...service.env };
   await home.run(argv`templates list -q`, { env });
   await home.run(argv`envelopes list -q`, { env });
-  return { service, env };
+  return env;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { closeAtEnd } from './opened.ts';
 import { portOf } from './server.ts';
 
 export interface TestProxy {
@@ -77,5 +78,5 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
     for (const socket of sockets) socket.destroy();
     server.close();
   };
-  return proxy;
+  return closeAtEnd(proxy);
 }

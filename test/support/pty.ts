@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, write } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { Terminal } from '@xterm/headless';
+import { COMMAND, type Home } from './cli.ts';
 
 /** A command in a real pseudo-terminal, with the screen as a person would see it. */
 export interface Screen {
@@ -22,13 +23,23 @@ export interface Screen {
   ended: Promise<{ code: number; signal: number | undefined }>;
 }
 
+/** Runs a command of this home on a terminal. */
+export function openCommand(
+  home: Home,
+  words: readonly string[],
+  { env = {}, ...size }: { env?: Record<string, string>; columns?: number; rows?: number } = {},
+): Screen {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...words], { env: { ...home.env, ...env }, ...size });
+}
+
 export function openScreen(
   file: string,
   args: string[],
   options: { env: Record<string, string>; columns?: number; rows?: number },
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
-  // Node passes this on to other children itself (test/support/coverage.ts).
+  // Node passes this on to other children itself.
   const { NODE_V8_COVERAGE } = process.env;
   const coverage = NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE };
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });

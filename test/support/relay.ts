@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import type { Home, Sandbox } from './cli.ts';
 import { requestsToSign } from './mails.ts';
+import { closeAtEnd } from './opened.ts';
 import { json, portOf } from './server.ts';
 
 /** A request of a command, as the relay sees it. */
@@ -43,7 +44,7 @@ export interface Relay {
 
 const EMPTY_LIST = { data: [], meta: { pagination: { page: 1, pageSize: 100, total: 0, totalPages: 1 } } };
 
-/** Starts a sandbox, and a relay in front of it that the profile of the home uses. */
+/** Starts a sandbox, and a relay in front of it that the profile of the home uses, to the end of the file. */
 export async function relayedSandbox(home: Home, args: readonly string[] = []): Promise<Relay> {
   const sandbox = await home.sandbox(['--rate-limit', '1000000/15m', ...args]);
   const { origin, pathname } = new URL(sandbox.baseUrl);
@@ -92,7 +93,7 @@ export async function relayedSandbox(home: Home, args: readonly string[] = []): 
   });
   const baseUrl = `http://127.0.0.1:${portOf(server)}${pathname}`;
   await home.json(['profiles', 'edit', 'sandbox', '--base-url', baseUrl, '--no-verify']);
-  return relay;
+  return closeAtEnd(relay);
 }
 
 function refuse(response: ServerResponse, own: { status: number; code: string } | 'unlisted'): void {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { closeAtEnd } from './opened.ts';
 
 export interface SeenRequest {
   method: string;
@@ -16,7 +17,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A real server on loopback that records each request and responds as the test specifies. */
+/** A real server on loopback that records each request and responds as the test specifies. It is closed at the end of the file. */
 export async function startServer(
   answer: (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>,
 ): Promise<TestServer> {
@@ -42,7 +43,7 @@ export async function startServer(
     server.listen(0, '127.0.0.1', resolve);
   });
   const port = portOf(server);
-  return {
+  return closeAtEnd({
     origin: `http://127.0.0.1:${port}`,
     seen,
     close: () =>
@@ -50,7 +51,7 @@ export async function startServer(
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-  };
+  });
 }
 
 /** The port of a server on the network that is listening. */

@@ -4,16 +4,18 @@ import * as https from 'node:https';
 import * as net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, vi } from 'vitest';
+import { closeOpened } from './opened.ts';
 
 /*
- * Test files share a process. A file fails if it leaves something behind that could break a later one: process listeners,
- * variables, the working directory, replaced functions, open servers, timers, or child processes. Vitest runs the first
- * registered hook last, so this one runs after those of the file.
+ * Test files share a process. What a file opened with a helper is closed at its end (opened.ts). The file fails if it leaves
+ * something behind that could break a later one: process listeners, variables, the working directory, replaced functions, open
+ * servers, timers, or child processes. Vitest runs the first registered hook last, so this one runs after those of the file.
  */
 const before = state();
 
 afterAll(async () => {
   vi.restoreAllMocks();
+  await closeOpened();
   const left = await leftovers();
   if (left.length > 0) throw new Error(`This test file leaves behind: ${left.join(', ')}`);
 });

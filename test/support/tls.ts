@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
 import type { Certified } from './certificates.ts';
+import { closeAtEnd } from './opened.ts';
 import { portOf } from './server.ts';
 
 export interface TlsFront {
@@ -46,11 +47,11 @@ export async function startTlsFront(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const port = portOf(server);
-  const front: TlsFront = {
+  const front: TlsFront = closeAtEnd({
     origin: `https://127.0.0.1:${port}`,
     port,
     connections: 0,
     close: () => server.close(),
-  };
+  });
   return front;
 }

@@ -1,18 +1,17 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
 import type { ListenEvent } from '../../src/webhooks/listen-event.ts';
 import { listen } from '../../src/webhooks/listener.ts';
+import { newFolder } from '../support/folder.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
 
 const SECRET = 'a-secret-of-more-than-16';
 
 it('records and forwards a limited number of repeats, and counts all of them', async () => {
-  const eventsFolder = await mkdtemp(join(tmpdir(), 'esign-listener-'));
-  onTestFinished(() => rm(eventsFolder, { recursive: true, force: true }));
+  const eventsFolder = newFolder();
   const over = new AbortController();
   const options = {
     ...{ host: '127.0.0.1', port: 0, path: '/webhooks', verify: true, inspect: false, forwardTo: [] },

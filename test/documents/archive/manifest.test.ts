@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { link, mkdir, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../../../src/documents/archive/verify.ts';
+import { newFolder } from '../../support/folder.ts';
 import { giveAway, hasLinks } from '../../support/system.ts';
 import { needs } from '../../support/tools.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'esign-manifest-'));
+beforeEach(() => {
+  dir = newFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const UNKNOWN = { authorities: [] };
 const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { updateManifest } from '../../../src/documents/archive/manifest.ts';
 import {
   type ArchiveVerifyOptions,
   type VerifiedFile,
   verifyDocuments,
 } from '../../../src/documents/archive/verify.ts';
+import { newFolder } from '../../support/folder.ts';
 import {
   makeSealer,
   plainPdf,
@@ -31,10 +31,9 @@ beforeAll(async () => {
   ({ fingerprint } = sealer);
   sealed = sealedPdf(sealer);
 });
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'esign-verify-'));
+beforeEach(() => {
+  dir = newFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const at = (path: string) => join(dir, ...path.split('/'));
 

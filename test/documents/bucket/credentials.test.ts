@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import nock from 'nock';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { newFolder } from '../../support/folder.ts';
 
 /* Where AWS credentials come from. STS, SSO, and the endpoint of a container are answered by nock. */
 
@@ -70,7 +70,7 @@ region = eu-west-1
 let folder: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aws-'));
+  folder = newFolder();
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', folder);
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
@@ -78,10 +78,9 @@ beforeEach(async () => {
   vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'credentials'));
   nock.disableNetConnect();
 });
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
   nock.cleanAll();
-  await rm(folder, { recursive: true, force: true });
 });
 
 afterAll(() => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openBucket, probeBucket } from '../../../src/documents/bucket/bucket.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -10,7 +10,6 @@ const KEY = 'esign/envelopes/org_1/env_1/signed.pdf';
 const SETTINGS = { bucket: 'documents', accessKeyId: 'AKID', secretAccessKey: 'canary-secret' };
 const REGION = '<Region>eu-west-3</Region>';
 let server: TestServer | undefined;
-afterEach(() => server?.close());
 
 /** The settings of a bucket that returns these errors one after the other, and then the last one. */
 async function refusing(...errors: [status: number, code: string, more?: string][]) {
@@ -144,7 +143,6 @@ describe('probing the bucket', () => {
     expect(server?.seen.map(({ method, path }) => [method, path])).toEqual([
       ['GET', expect.stringMatching(/^\/documents\/esign\/doctor\/[0-9a-f-]{36}$/)],
     ]);
-    await server?.close();
     expect(await probeBucket(await refusing([403, 'AccessDenied']))).toBe('unknown');
   });
 

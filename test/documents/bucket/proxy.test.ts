@@ -22,8 +22,6 @@ afterEach(async () => {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
-  proxy.close();
-  await server.close();
 });
 
 async function read(endpoint: string, key: string): Promise<string> {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { leadsToAuthority } from '../../../src/documents/seal/trust.ts';
 import { type Issued, issue, type Wanted } from '../../support/authorities.ts';
+import { newFolder } from '../../support/folder.ts';
 import { toolPath } from '../../support/tools.ts';
 
 const DAY_MS = 86_400_000;
@@ -102,9 +102,8 @@ const CASES: Record<string, Case> = {
 
 let folder = '';
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'esign-path-'));
+  folder = newFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function made({ root, middle = [], signer }: Case): Promise<Issued[]> {
   const chain = [await issue({ name: 'Root', authority: true, keyUsage: CERTIFIES, ...root })];

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { SealWithSigner } from '../../../src/documents/seal/check-seal.ts';
 import { judgeSeal, type SealRule } from '../../../src/documents/seal/judge.ts';
 import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { type Issued, issue, type Wanted } from '../../support/authorities.ts';
+import { newFolder } from '../../support/folder.ts';
 import { flipped, makeSealer, plainPdf, sealed } from '../../support/sealing.ts';
 import { checkedSealOf } from './seal-of.ts';
 
@@ -137,8 +137,7 @@ describe('the signer of a seal that is not intact', () => {
 
 describe('a file of authorities', () => {
   it('can contain one or more certificates, with any text between them', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'esign-trust-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = newFolder();
     const path = join(folder, 'ca.pem');
     const other = await issue({ name: 'Other', authority: true });
     await writeFile(path, `# Root\n${root.pem}\nOther\n${other.pem}`);

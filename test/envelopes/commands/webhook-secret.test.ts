@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { provideEnvelopeSecret } from '../../../src/envelopes/commands/create/webhook-secret.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -11,6 +8,7 @@ import { createOnce } from '../../../src/once/create-envelope.ts';
 import { readWebhookSecrets } from '../../../src/settings/webhook-secrets.ts';
 import { clientFor } from '../../support/client.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { newFolder } from '../../support/folder.ts';
 import { gateFor, memoryOf } from '../../support/recording.ts';
 import { json, startServer, type TestServer } from '../../support/server.ts';
 
@@ -39,10 +37,9 @@ let answers: number[] = [];
 /** The secrets of the envelopes at the service. */
 let received: unknown[] = [];
 let server: TestServer;
-const folder = () => mkdtemp(join(tmpdir(), 'esign-secret-'));
 
 beforeEach(async () => {
-  [config, state] = [await folder(), await folder()];
+  [config, state] = [newFolder(), newFolder()];
   [answers, received] = [[], []];
   notices.length = 0;
   vi.stubEnv('ESIGN_CONFIG_DIR', config);
@@ -65,10 +62,8 @@ beforeEach(async () => {
     json(response, 200, { data: stored, meta: { pagination } });
   });
 });
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
-  await server.close();
-  for (const path of [config, state]) await rm(path, { recursive: true, force: true });
 });
 
 function recordedClient() {

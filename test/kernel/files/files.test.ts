@@ -1,19 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { writeFileAtomic } from '../../../src/kernel/files/files.ts';
 import { makeFolder } from '../../../src/kernel/files/folder.ts';
 import { replaceFile } from '../../../src/kernel/files/replace-file.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { newFolder } from '../../support/folder.ts';
 import { isPrivate } from '../../support/private.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'esign-files-'));
+  folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('replaceFile', () => {
   it('replaces the text, readable only by the owner, and creates the folder', () => {

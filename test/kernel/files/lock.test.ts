@@ -1,20 +1,19 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { isLocked, lockFile } from '../../../src/kernel/files/lock.ts';
+import { newFolder } from '../../support/folder.ts';
 
 let folder: string;
 let lock: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-lock-'));
+beforeEach(() => {
+  folder = newFolder();
   lock = join(folder, 'lock');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const taken = (pid: string) => new Error(`taken by ${pid}`);
 
@@ -93,7 +92,7 @@ describe('a lock', () => {
 /** The lock in a separate program. */
 let program: string;
 beforeAll(async () => {
-  program = join(await mkdtemp(join(tmpdir(), 'esign-holder-')), 'holder.mjs');
+  program = join(newFolder(), 'holder.mjs');
   const source = join(import.meta.dirname, '../../../src/kernel/files/lock.ts');
   const contents = `
     import { lockFile } from ${JSON.stringify(source)};
@@ -103,7 +102,6 @@ beforeAll(async () => {
   const stdin = { contents, resolveDir: import.meta.dirname };
   await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile: program });
 });
-afterAll(() => rm(dirname(program), { recursive: true }));
 
 /** Another process that holds the lock until it is killed. */
 async function holder(): Promise<ChildProcess> {

@@ -1,9 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { combineGuards } from '../../../src/settings/guards/guards.ts';
 import { readPolicy } from '../../../src/settings/guards/policy.ts';
+import { newFolder } from '../../support/folder.ts';
 
 let root: string;
 const owner = process.getuid?.() ?? 0;
@@ -15,10 +15,9 @@ async function write(text: string): Promise<void> {
   await writeFile(path(), text, { mode: 0o644 });
 }
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'esign-root-'));
+beforeEach(() => {
+  root = newFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('the policy file', () => {
   it('is not needed', async () => {

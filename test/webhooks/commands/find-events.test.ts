@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -7,11 +5,11 @@ import { NotFoundError, UsageError } from '../../../src/kernel/errors.ts';
 import { DayJournal } from '../../../src/lines/day-journal.ts';
 import { findEvents } from '../../../src/webhooks/commands/send-to-receiver.ts';
 import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
+import { newFolder } from '../../support/folder.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
 it('finds deliveries by their IDs, whole or as lists show them, in the order of the IDs, and reads the journal once', async () => {
-  const state = await mkdtemp(join(tmpdir(), 'esign-find-events-'));
-  onTestFinished(() => rm(state, { recursive: true, force: true }));
+  const state = newFolder();
   vi.stubEnv('ESIGN_STATE_DIR', state);
   onTestFinished(() => void vi.unstubAllEnvs());
   const journal = new DayJournal(join(state, 'events'), EVENTS_FORMAT, systemClock);

@@ -1,18 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTerminal } from '../../../src/cli/terminal.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { createRedactor } from '../../../src/kernel/redaction.ts';
 import { DayJournal } from '../../../src/lines/day-journal.ts';
 import { ListenView } from '../../../src/webhooks/commands/listen-lines.ts';
 import { deliveryFromEventRecord, EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
+import { newFolder } from '../../support/folder.ts';
 import { payload, recordOf } from '../../support/webhooks.ts';
 
 it('prints all deliveries in order to a slow reader, also those that no longer fit in memory', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-lines-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const journal = new DayJournal(folder, EVENTS_FORMAT, systemClock);
   const terminal = createTerminal(
     { json: true },

@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { DayJournal } from '../../../src/lines/day-journal.ts';
 import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
 import { targetName } from '../../../src/webhooks/forward/queue.ts';
 import { EVENTS_FORMAT, isEvent, type JournalEntry } from '../../../src/webhooks/journal/record.ts';
 import { deliveryKey } from '../../../src/webhooks/receive/accepted-deliveries.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { newFolder } from '../../support/folder.ts';
 import { recordOf } from '../../support/webhooks.ts';
 
 const OWN = 'http://127.0.0.1:9/own';
@@ -24,8 +22,7 @@ const end = (forwarded: string, target: string) =>
 
 /** Recalls a journal. Returns the ids of the records that count as seen, the number of pending ones, and the warnings. */
 async function recall(entries: readonly JournalEntry[], verify: boolean) {
-  const folder = await mkdtemp(join(tmpdir(), 'esign-recall-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = newFolder();
   const journal = new DayJournal(folder, EVENTS_FORMAT, clock);
   for (const entry of entries) await journal.append(entry);
   const warnings: string[] = [];

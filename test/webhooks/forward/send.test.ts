@@ -22,7 +22,6 @@ it.each([
     if (results.at(-1)?.status !== null) break;
   }
   expect(results.at(-1)).toMatchObject({ status, error });
-  await app.close();
 });
 
 it.each([
@@ -42,7 +41,6 @@ it.each([
     expect(await forwardOnce(delivery, app.origin, options)).toMatchObject({ status: 200, error: null });
   }
   expect([opened.size, app.seen.length]).toEqual([connections, 3]);
-  await app.close();
 });
 
 it("sends the credentials in the address instead of the sender's", async () => {
@@ -54,5 +52,4 @@ it("sends the credentials in the address instead of the sender's", async () => {
   expect(result).toMatchObject({ status: 200, url: `${app.origin}/` });
   const expected = `Basic ${Buffer.from('ann:p@ss').toString('base64')}`;
   expect(app.seen.map((one) => one.headers.authorization)).toEqual([expected]);
-  await app.close();
 });
