@@ -22,30 +22,27 @@ const ROOMS = {
   cli: ['api', 'catalog', 'log', 'output', 'settings'],
   selection: ['api', 'catalog', 'cli', 'output', 'runs'],
   demo: ['cli', 'output'],
-  templates: ['api', 'cli', 'output'],
+  templates: ['api', 'catalog', 'cli', 'output'],
   documents: ['api', 'cli', 'output', 'settings'],
   // A listener downloads the documents of completed envelopes.
   webhooks: ['api', 'cli', 'documents', 'lines', 'output', 'pages', 'settings'],
   // Evidence of an envelope contains its documents and its webhooks.
   envelopes: [
     ...['api', 'catalog', 'cli', 'documents', 'log', 'once', 'output', 'pages', 'selection', 'settings'],
-    ...['tables', 'templates', 'webhooks'],
+    ...['tables', 'webhooks'],
   ],
   client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
   // A sandbox that is like a service gets stand-ins of its templates. `sign` and `decline` show envelopes.
-  sandbox: ['api', 'cli', 'envelopes', 'lines', 'output', 'pages', 'settings', 'templates'],
+  sandbox: ['api', 'catalog', 'cli', 'envelopes', 'lines', 'output', 'pages', 'settings'],
   // Doctor checks the bucket.
   accounts: ['api', 'catalog', 'cli', 'documents', 'output', 'settings'],
   // Replaced envelopes need no attention; received webhooks say who opened an email.
   reports: ['api', 'catalog', 'cli', 'envelopes', 'log', 'output', 'pages', 'runs', 'selection', 'webhooks'],
-  bulk: [
-    ...['api', 'catalog', 'cli', 'envelopes', 'log', 'once', 'output', 'runs', 'selection', 'tables'],
-    'templates',
-  ],
+  bulk: ['api', 'catalog', 'cli', 'envelopes', 'once', 'output', 'runs', 'selection', 'tables'],
   // Assistants do what the commands do.
   assistants: [
-    ...['api', 'cli', 'documents', 'envelopes', 'log', 'once', 'output', 'reports', 'selection'],
-    'templates',
+    ...['api', 'catalog', 'cli', 'documents', 'envelopes', 'log', 'once', 'output', 'reports'],
+    ...['selection', 'templates'],
   ],
 };
 const NAMES = Object.keys(ROOMS);

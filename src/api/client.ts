@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { createHttp, type HttpOptions, isRead, type SendRequest } from './http.ts';
-import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './limits.ts';
 import { withApiCheck } from './no-api.ts';
 import { RateWindow } from './rate-window.ts';
+import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './request-defaults.ts';
 import { createResources, type ResourceOptions, type Resources } from './resources.ts';
 import { type RetryOptions, withRetries } from './retries.ts';
 import { ServiceClock } from './service-clock.ts';

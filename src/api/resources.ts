@@ -1,5 +1,5 @@
+import { describeValue } from '../kernel/check-options.ts';
 import { ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
-import { describeValue } from '../kernel/option-names.ts';
 import { isNotFound } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';

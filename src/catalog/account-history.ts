@@ -1,10 +1,9 @@
-import { distance } from 'fastest-levenshtein';
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { hasSigned, isInFlight } from '../kernel/statuses.ts';
-import { comparableSigner, domainOf } from '../kernel/text/email-address.ts';
-import { isTypo } from '../kernel/text/nearest.ts';
+import { comparableSigner } from '../kernel/text/email-address.ts';
 import { foldText } from '../kernel/text/search-words.ts';
+import { UsualDomains } from './usual-domains.ts';
 
 /*
  * What an account already knows about the people who are about to be asked to sign. These are only hints: nothing is refused because
@@ -67,17 +66,12 @@ interface EarlierSigner {
 
 /** Who has signed more envelopes of a template than this signs for a company, as a manager or a landlord does. */
 const MAX_OWN_ENVELOPES = 3;
-/** At a common domain, at least this many people have signed. */
-const COMMON = 3;
-/** In shorter domains, two changed letters make another name. */
-const LONG_DOMAIN = 10;
 
 /** Collects what earlier envelopes show about the people of a list, and about the domains at which people sign. */
 export class AccountHistory {
   readonly #byAddress = new Map<string, EarlierSigner[]>();
   readonly #byName = new Map<string, EarlierSigner[]>();
-  /** The addresses that have signed at each domain, up to the number that makes it common. */
-  readonly #domains = new Map<string, Set<string>>();
+  readonly #domains = new UsualDomains();
   readonly #seen = new Set<string>();
 
   /** Only what concerns these people is kept. */
@@ -96,7 +90,7 @@ export class AccountHistory {
     for (const { name, email, ...progress } of signers) {
       const state = stateOf(progress, status);
       if (state === undefined || !email) continue;
-      if (state === 'signed') this.#addDomain(comparableSigner(email));
+      if (state === 'signed') this.#domains.add(comparableSigner(email));
       const at = timeOf(state === 'signed' ? progress.signedAt : sentAt);
       const person = { email, name: name ?? '' };
       if (templateId) this.#addOccurrence(person, { templateId, envelopeId: id, email, state, at });
@@ -126,7 +120,7 @@ export class AccountHistory {
         return other ? [{ line, name, email, otherEmail: other.email, envelopeId: other.envelopeId }] : [];
       }),
       domains: listed.flatMap(({ line, email }) => {
-        const similar = this.#similarDomain(domainOf(comparableSigner(email)));
+        const similar = this.#domains.similarTo(comparableSigner(email));
         return similar === undefined ? [] : [{ line, email, similar }];
       }),
     };
@@ -155,21 +149,6 @@ export class AccountHistory {
       .get(nameKey(signer) ?? '')
       ?.find((one) => one.templateId === templateId && !this.#byAddress.has(comparableSigner(one.email)));
   }
-
-  #addDomain(address: string): void {
-    const domain = domainOf(address);
-    const known = this.#domains.get(domain);
-    if (known === undefined) this.#domains.set(domain, new Set([address]));
-    else if (known.size < COMMON) known.add(address);
-  }
-
-  /** Returns the common domain that differs by a typo from this one, at which nobody has signed. */
-  #similarDomain(domain: string): string | undefined {
-    if (this.#domains.has(domain)) return undefined;
-    for (const [known, { size }] of this.#domains)
-      if (size >= COMMON && isSimilar(domain, known)) return known;
-    return undefined;
-  }
 }
 
 function stateOf(
@@ -184,11 +163,6 @@ function stateOf(
 function nameKey({ name, email }: AskedSigner): string | undefined {
   const key = foldText(name).replaceAll(/\s+/g, ' ').trim();
   return key === '' || key === foldText(email) || key.includes('@') ? undefined : key;
-}
-
-/** Returns true if one letter differs or two are swapped; in a long domain, also if any two differ. */
-function isSimilar(domain: string, known: string): boolean {
-  return isTypo(domain, known) || (domain.length >= LONG_DOMAIN && distance(domain, known) === 2);
 }
 
 function noteEarliest(times: Map<string, number>, address: string, at: number): void {

@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../api/resource-types.ts';
-import { isWeekend, timeOf, timeOnWeekday } from '../kernel/clock.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { hasSigned, isInFlight, isPending, showsSigners } from '../kernel/statuses.ts';
 
 /** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
@@ -32,33 +32,6 @@ export function turnsOf(envelope: TurnFields): Turn[] {
     beganAt = Math.max(...signers.map(({ signedAt }) => timeOf(signedAt)));
   }
   return turns;
-}
-
-/** When reminders are due. */
-export interface ReminderSteps {
-  /** The times (ms) after the turn began. */
-  steps: readonly number[];
-  /** A step that falls on a weekend waits until Monday, and no step is due on a weekend, not even a missed one. */
-  onWeekdays: boolean;
-}
-
-/**
- * Returns the open turns for which a reminder is due, and when (ms): at the greatest step that the turn has lasted. Weekends are those
- * of the local time zone.
- */
-export function dueTurns(
-  envelope: TurnFields,
-  { steps, onWeekdays }: ReminderSteps,
-  now: number,
-): { signer: Signer; dueAt: number }[] {
-  if (onWeekdays && isWeekend(now)) return [];
-  const ascending = [...steps].sort((a, b) => a - b);
-  return turnsOf(envelope).flatMap(({ signer, beganAt, state }) => {
-    if (state !== 'open') return [];
-    const times = ascending.map((step) => beganAt + step);
-    const dueAt = (onWeekdays ? times.map(timeOnWeekday) : times).findLast((time) => time <= now);
-    return dueAt === undefined ? [] : [{ signer, dueAt }];
-  });
 }
 
 /** Returns true if the turns are known. Items of a list may lack signers or times. */

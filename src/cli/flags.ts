@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/request-defaults.ts';
 import { type Moment, writtenTime } from '../kernel/clock.ts';
 import { durationText, parseDuration } from '../kernel/duration.ts';
 import { durationHint, readDuration, readRate } from '../kernel/duration-input.ts';

@@ -1,7 +1,7 @@
 import { listed } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
-import { suggestDomain } from '../kernel/text/mistyped-domain.ts';
+import { suggestDomain } from '../kernel/text/mistyped-provider.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { addressOf } from '../kernel/text/person.ts';
 

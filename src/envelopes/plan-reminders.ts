@@ -1,14 +1,15 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
-import { areTurnsKnown, dueTurns, type ReminderSteps } from '../catalog/turns.ts';
+import { areTurnsKnown } from '../catalog/turns.ts';
 import { durationInWords, HOUR_MS } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { halfwayError } from '../kernel/halfway-error.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { remindKey } from '../log/write-keys.ts';
-import type { ActionResult } from '../once/write-outcome.ts';
+import type { ActionResult } from '../once/send-or-cancel.ts';
+import { dueTurns, type ReminderSteps } from './due-reminders.ts';
 import type { Concern } from './envelope-problems.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
@@ -22,7 +23,7 @@ import {
   type WritePlan,
 } from './plan-writes.ts';
 import { remindEnvelope } from './remind-envelope.ts';
-import { REMINDER_GAP, ReminderTimes } from './reminder-times.ts';
+import { REMINDER_GAP, SentReminders } from './sent-reminders.ts';
 
 export interface RemindOptions {
   /** Returns the signers to remind, by ID or address; undefined for all whose turn it is. */
@@ -49,9 +50,9 @@ interface Due {
  * outcome isn't known counts as sent.
  */
 export function remindAction(means: ActionContext, options: RemindOptions): EnvelopeAction {
-  let reading: Promise<ReminderTimes> | undefined;
+  let reading: Promise<SentReminders> | undefined;
   const timesNow = async () =>
-    new ReminderTimes(await means.readReminders(), means.client.serviceClock.now());
+    new SentReminders(await means.readReminders(), means.client.serviceClock.now());
   const readTimes = () => (reading ??= timesNow());
   const plan = async (envelope: Envelope) => {
     const { id, status } = envelope;
@@ -77,7 +78,7 @@ export function remindAction(means: ActionContext, options: RemindOptions): Enve
 
 function planReminder(
   envelope: Envelope,
-  times: ReminderTimes,
+  times: SentReminders,
   { client, signal }: ActionContext,
   options: RemindOptions,
 ): WritePlan | RefusedPlan | SkippedPlan {
@@ -138,7 +139,7 @@ function gapStart({ gapMs = 0 }: RemindOptions, now: number): number {
   return gapMs > 0 ? now - gapMs : Number.POSITIVE_INFINITY;
 }
 
-function remindedWithinHour(id: string, { signer }: Due, times: ReminderTimes, now: number): Concern[] {
+function remindedWithinHour(id: string, { signer }: Due, times: SentReminders, now: number): Concern[] {
   const ago = now - (times.lastOf(id, signer)?.at ?? -Infinity);
   return ago > RECENT_MS ? [] : [{ text: `${addressOf(signer)} was reminded ${durationInWords(ago)} ago.` }];
 }
@@ -218,7 +219,7 @@ function notDue(id: string): SkippedPlan {
 function skipRemindedRecently(
   id: string,
   asked: readonly Due[],
-  times: ReminderTimes,
+  times: SentReminders,
   { gapMs = 0, at }: RemindOptions,
   now: number,
 ): SkippedPlan {

@@ -16,7 +16,7 @@ import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../k
 import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
-import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/write-outcome.ts';
+import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/send-or-cancel.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './envelope-problems.ts';
 import { whoseTurn } from './named-signer.ts';
 

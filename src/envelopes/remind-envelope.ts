@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
-import { type ActionResult, readQuietly, unknownOutcomeError } from '../once/write-outcome.ts';
+import { type ActionResult, readQuietly, unknownOutcomeError } from '../once/send-or-cancel.ts';
 import { signersNamed } from './named-signer.ts';
 
 /**

@@ -112,18 +112,3 @@ export function writtenTime(text: string): number {
     return Number.NaN;
   return timeOf(text.replace(' ', 'T').replaceAll(' ', ''));
 }
-
-/** Returns true for a time (ms) on a Saturday or Sunday, in the local time zone. */
-export function isWeekend(at: number): boolean {
-  return WEEKEND.has(new Date(at).getDay());
-}
-
-/** Returns the time (ms), or for a weekend the same local time of the Monday after it. */
-export function timeOnWeekday(at: number): number {
-  const date = new Date(at);
-  while (isWeekend(date.getTime())) date.setDate(date.getDate() + 1);
-  return date.getTime();
-}
-
-/** Sunday and Saturday, as `getDay` counts. */
-const WEEKEND: ReadonlySet<number> = new Set([0, 6]);

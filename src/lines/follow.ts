@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Wakeable } from '../kernel/async/wakeable.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
+import { readLine } from './checksummed-line.ts';
 import { dayOf, listDayFiles } from './day-journal.ts';
-import { readLine } from './line.ts';
-import { linesOf } from './lines.ts';
+import { linesOf } from './read-lines.ts';
 import type { JournalFormat } from './scan.ts';
 
 /** The interval for checking the files if the system doesn't report changes. */

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { Batches } from '../kernel/async/batches.ts';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
+import { writeLine } from './checksummed-line.ts';
 import { closedError, notWritableError, writeFailedError } from './failures.ts';
-import { writeLine } from './line.ts';
 import { type EntryPosition, headerOf, type JournalReading, scan } from './scan.ts';
 
 /** An entry that is to be written. Its position is known when it is. */

@@ -1,9 +1,9 @@
 import { UsageError } from '../kernel/errors.ts';
 import { isDiskError } from '../kernel/files/disk-reason.ts';
 import { isRecord } from '../kernel/json.ts';
+import { readLine } from './checksummed-line.ts';
 import { notReadableError } from './failures.ts';
-import { readLine } from './line.ts';
-import { eachLine, type TakeLine } from './lines.ts';
+import { eachLine, type TakeLine } from './read-lines.ts';
 
 export interface JournalFormat<T> {
   /** The kind of the journal. A file of another kind or a newer version is refused. */

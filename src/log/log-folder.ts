@@ -2,14 +2,14 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Batches } from '../kernel/async/batches.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { DIGEST_DIGITS } from '../kernel/digest.ts';
 import { codeOf, EsignError, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 import { makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
-import { blocksOf } from '../lines/lines.ts';
+import { blocksOf } from '../lines/read-lines.ts';
 import { type LoggedWrite, WriteList } from './logged-write.ts';
 import { hashesOf, type LogRecord, readRecord } from './stored-records.ts';
-import { KEY_DIGITS } from './write-keys.ts';
 import type { WriteMemory } from './write-memory.ts';
 
 /** One file per month. Files are never rewritten or deleted. */
@@ -147,7 +147,7 @@ function linesWithKeys(keys: ReadonlySet<string>): (block: Buffer) => Generator<
   return function* (block) {
     for (let at = block.indexOf(KEY); at !== -1; at = block.indexOf(KEY, at + KEY.length)) {
       const start = at + KEY.length;
-      if (keys.has(block.toString('latin1', start, start + KEY_DIGITS)))
+      if (keys.has(block.toString('latin1', start, start + DIGEST_DIGITS)))
         yield lineFrom(block, block.lastIndexOf(BREAK, at) + 1);
     }
   };

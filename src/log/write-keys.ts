@@ -1,9 +1,5 @@
-import { hash } from 'node:crypto';
-import { sortMembers } from '../kernel/json.ts';
+import { digest } from '../kernel/digest.ts';
 import { REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-
-/** The number of hexadecimal digits of a key or a content: 96 bits. */
-export const KEY_DIGITS = 24;
 
 /** Returns the key of the create with this request ID. The ID may be anything, even an address: the key doesn't reveal it. */
 export function createKey(baseUrl: string, requestId: string): string {
@@ -23,9 +19,4 @@ export function bodyHashOf(body: {
   const { metadata, webhookSecret: _, ...rest } = body;
   const { [REQUEST_ID_KEY]: _id, ...others } = metadata ?? {};
   return digest([3, rest, others]);
-}
-
-/** Returns a hash of a JSON value, whatever the order of its members. In a list, missing values count as null. */
-export function digest(value: unknown): string {
-  return hash('sha256', JSON.stringify(sortMembers(value))).slice(0, KEY_DIGITS);
 }

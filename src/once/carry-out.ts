@@ -5,7 +5,7 @@ import { isNotFound, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
 import { byPrecedence, type PrecedenceFacts, precedenceFactsOf } from './precedence.ts';
 import type { RequestHost } from './request-host.ts';
-import { cancelEnvelope, sendOrCancel } from './write-outcome.ts';
+import { cancelEnvelope, sendOrCancel } from './send-or-cancel.ts';
 
 /** The envelope that counts for a request, and the others. Every machine chooses the same one. */
 export interface ChosenEnvelope {

@@ -7,10 +7,10 @@ import { readLoggedCreates } from './logged-creates.ts';
 import { findRequests } from './look.ts';
 import { type KnownEnvelopes, processRequests } from './process-requests.ts';
 import { contentOf, requireUsableRequestId } from './request-identity.ts';
+import { readQuietly } from './send-or-cancel.ts';
 import { SingleRequest } from './single-request.ts';
 import { isWantedRequest, WantedRequests } from './wanted-requests.ts';
 import { wordingOf } from './wording.ts';
-import { readQuietly } from './write-outcome.ts';
 
 /**
  * Creates the envelope of a request ID, and sends it if the body says so: once, whoever repeats it, on any machine. An existing

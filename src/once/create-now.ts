@@ -10,7 +10,7 @@ import { bodyHashOf, createKey } from '../log/write-keys.ts';
 import type { CreateOptions, CreateResult } from './created.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { contentIdOf } from './request-identity.ts';
-import { graceDeadline, isAborted, sendEnvelope } from './write-outcome.ts';
+import { graceDeadline, isAborted, sendEnvelope } from './send-or-cancel.ts';
 
 /**
  * Creates an envelope with a request ID that nobody else uses, with one request. After a lost response, the envelope is searched for by

@@ -1,10 +1,10 @@
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { CreateEnvelopeBody } from '../api/resources.ts';
 import { contentIn } from '../catalog/markers.ts';
+import { digest } from '../kernel/digest.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { OWN_METADATA_KEYS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import { digest } from '../log/write-keys.ts';
 
 /*
  * When two requests for signatures are the same: if they have the same request ID or, without one, the same content (the signers'

@@ -17,7 +17,7 @@ import type { PrecedenceFacts } from './precedence.ts';
 import { unprovenError } from './refusals.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
 import { isForRequest } from './request-identity.ts';
-import { readQuietly } from './write-outcome.ts';
+import { readQuietly } from './send-or-cancel.ts';
 
 interface SingleOptions {
   requestId: string;

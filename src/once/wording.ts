@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { digest } from '../kernel/digest.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
-import { digest } from '../log/write-keys.ts';
 import { comparableText, hasSameContent, isSameText } from './request-identity.ts';
 
 /*

@@ -2,8 +2,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { DAY_MS } from '../kernel/duration.ts';
-import { readLine } from '../lines/line.ts';
-import { linesOf } from '../lines/lines.ts';
+import { readLine } from '../lines/checksummed-line.ts';
+import { linesOf } from '../lines/read-lines.ts';
 import type { RunState } from './run-state.ts';
 import { readSavedRows, SavedRowsWriter } from './saved-rows.ts';
 

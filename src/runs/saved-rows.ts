@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { UsageError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
-import { readLine, writeLine } from '../lines/line.ts';
-import { linesOf } from '../lines/lines.ts';
+import { readLine, writeLine } from '../lines/checksummed-line.ts';
+import { linesOf } from '../lines/read-lines.ts';
 import type { RunRow } from './run-row.ts';
 
 const CHUNK = 256 * 1024;

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { checkOptionNames } from '../kernel/check-options.ts';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import { makeTemporaryFolder } from '../kernel/files/temporary-folder.ts';
 import { isRecord } from '../kernel/json.ts';
-import { checkOptionNames } from '../kernel/option-names.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
 import { waitExpiredMessage } from '../kernel/wait-expired.ts';
 import type { RunningSandbox, SandboxDuration } from './embed-model.ts';

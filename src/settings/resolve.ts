@@ -1,5 +1,5 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
-import { REQUEST_TIMEOUT_MS } from '../api/limits.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/request-defaults.ts';
 import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import { usableKey } from '../kernel/text/api-key.ts';

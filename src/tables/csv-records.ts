@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { codeOf } from '../kernel/errors.ts';
 import { isList, isRecord } from '../kernel/json.ts';
-import { type TableRecord, UnreadableRow } from './record.ts';
+import { type TableRecord, UnreadableRow } from './table-types.ts';
 
 export const DELIMITERS = [',', ';', '\t', '|'];
 /** The maximum length of a row, since a quote that is never closed would put the rest of the file into one cell. */

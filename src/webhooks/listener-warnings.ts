@@ -3,11 +3,12 @@ import { grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { LimitedWarning } from './limited-warning.ts';
 import type { SenderFault } from './receive/not-http.ts';
+import { TOO_LARGE } from './receive/open-bodies.ts';
 import type { UnreadStatus } from './receive/receiver.ts';
 
 const UNREAD: Readonly<Record<UnreadStatus, string>> = {
   405: 'the method is not POST',
-  413: 'the body is larger than 1 MiB',
+  413: TOO_LARGE,
   503: 'too many large bodies are arriving at the same time',
 };
 

@@ -1,7 +1,7 @@
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
 import type { RowDefaults } from '../../src/bulk/rows/check-row.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
-import type { ReadOptions } from '../../src/tables/table-file.ts';
+import type { ReadOptions } from '../../src/tables/open-table.ts';
 
 /** A row without what identifies it, except for a request ID of the file. */
 type Row = Omit<RunRow, 'content' | 'cells' | 'identity' | 'requestId'> & { requestId?: string };

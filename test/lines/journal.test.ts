@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Journal } from '../../src/lines/journal.ts';
-import { linesOf } from '../../src/lines/lines.ts';
+import { linesOf } from '../../src/lines/read-lines.ts';
 import { type JournalReading, scan } from '../../src/lines/scan.ts';
 import { newFolder } from '../support/folder.ts';
 import { isPrivate } from '../support/private.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { collectAll } from '../../src/kernel/streams.ts';
 import { encodingNamed } from '../../src/tables/encodings.ts';
-import { openTableFile } from '../../src/tables/table-file.ts';
+import { openTableFile } from '../../src/tables/open-table.ts';
 
 async function text(
   bytes: Buffer,

@@ -1,5 +1,5 @@
-import type { TableFinding } from '../../src/tables/record.ts';
-import { openTableFile } from '../../src/tables/table-file.ts';
+import { openTableFile } from '../../src/tables/open-table.ts';
+import type { TableFinding } from '../../src/tables/table-types.ts';
 import { type TestBook, xlsxOf } from '../support/xlsx.ts';
 
 async function* pieces(bytes: Buffer, size = 65_536) {

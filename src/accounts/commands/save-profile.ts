@@ -1,4 +1,4 @@
-import { rebuildCommand } from '../../cli/rerun.ts';
+import { rebuildCommand } from '../../cli/rebuild-command.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { BadResponseError, NetworkError, NoApiError, ServiceError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';

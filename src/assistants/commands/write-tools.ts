@@ -9,7 +9,7 @@ import { replaceFlags } from '../../envelopes/commands/replace/replace-flags.ts'
 import { sendFlags } from '../../envelopes/commands/send.ts';
 import { remindAction } from '../../envelopes/plan-reminders.ts';
 import { cancelAction, sendAction } from '../../envelopes/plan-writes.ts';
-import { REMINDER_GAP } from '../../envelopes/reminder-times.ts';
+import { REMINDER_GAP } from '../../envelopes/sent-reminders.ts';
 import type { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { dropOldest } from '../../kernel/drop-oldest.ts';

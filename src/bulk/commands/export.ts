@@ -2,25 +2,24 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, forceFlag, latestRunArg, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
 import type { Context } from '../../cli/session/context.ts';
+import { digest } from '../../kernel/digest.ts';
 import { counted } from '../../kernel/duration.ts';
 import { type EsignError, PartialError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { digest } from '../../log/write-keys.ts';
 import { jsonText, writeJsonArray } from '../../output/json.ts';
 import { writeList } from '../../output/print-list.ts';
 import { rowKeysOf } from '../../runs/remembered-rows.ts';
-import { errorInWords, type RowResult, resultAsJson } from '../../runs/results.ts';
+import { type RowResult, resultAsJson } from '../../runs/results.ts';
 import { readResults } from '../../runs/run-list.ts';
 import { readRun } from '../../runs/runs.ts';
 import { resolveRunId } from '../../selection/selected-run.ts';
-import { NO_RESULT, type ResultCells } from '../rewrite/result-columns.ts';
+import { cellsOf, NO_RESULT, type ResultCells } from '../rewrite/result-columns.ts';
 import { openSource, type SourceFile } from '../rewrite/source-file.ts';
 import { bodyFields } from '../rows/check-row.ts';
 import { lineRanges } from '../rows/findings.ts';
 import type { SignerLine } from '../status/signer-lines.ts';
-import { rowStateOf } from '../status/signer-states.ts';
 import { resultList } from './result-table.ts';
 import { checkRowsFile, openRowsSource, type RowsFileFlags, rowWriter } from './rows-file.ts';
 import { statusOfRun } from './status.ts';
@@ -169,31 +168,6 @@ async function resultsByRow(lines: AsyncIterable<SignerLine>): Promise<Map<numbe
   }
   finish();
   return results;
-}
-
-/** Returns the result cells of a row: those of its envelope or, if it was replaced, of its replacement. */
-function cellsOf(lines: readonly SignerLine[]): ResultCells {
-  const current = lines.findLast(({ state }) => state !== 'replaced' && state !== 'draft') ?? lines[0];
-  const own = lines.filter(({ envelopeId }) => envelopeId === current?.envelopeId);
-  const isSigned = own.every(({ state }) => state === 'signed');
-  const signedAt = own.map((line) => line.signedAt ?? '').toSorted();
-  return {
-    ...NO_RESULT,
-    esign_row_status: rowStateOf(own.map(({ state }) => state)) ?? '',
-    esign_envelope_id: current?.envelopeId ?? '',
-    esign_signed_at: isSigned ? (signedAt.at(-1) ?? '') : '',
-    esign_waiting_for: own
-      .filter(({ state }) => state === 'waiting')
-      .map(({ name, email }) => name ?? email ?? '')
-      .join('; '),
-    esign_error: reasonIn(own),
-  };
-}
-
-/** Returns why a row failed or was declined. */
-function reasonIn(lines: readonly SignerLine[]): string {
-  const error = lines.find((line) => line.error !== null)?.error ?? null;
-  return error?.code === 'DECLINED' ? `Declined: ${error.message}` : errorInWords(error);
 }
 
 /** Returns the numbers of a run's rows by their cells, so that a row is found wherever it is in the file. */

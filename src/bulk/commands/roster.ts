@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, fieldsFlag, formatFlags, rowsFile, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
-import { rebuildCommand } from '../../cli/rerun.ts';
+import { rebuildCommand } from '../../cli/rebuild-command.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { Moment } from '../../kernel/clock.ts';
 import { listsSigners } from '../../kernel/statuses.ts';

@@ -6,8 +6,8 @@ import { checkNewFile, formatOf, writeNewFile } from '../../kernel/files/new-fil
 import { createdText, NewTable, TABLE_FORMATS } from '../../output/new-table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock } from '../../output/text.ts';
+import type { FileSource } from '../../tables/open-table.ts';
 import type { TableCell } from '../../tables/table-cell.ts';
-import type { FileSource } from '../../tables/table-file.ts';
 import type { SourceFile } from '../rewrite/source-file.ts';
 
 /** Opens the file of rows that an argument names. `-` is stdin. */

@@ -1,3 +1,4 @@
+import { rolesOf } from '../../catalog/template-roles.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { forceFlag, requiredArg, textFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
@@ -8,7 +9,6 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import { TABLE_FORMATS } from '../../output/new-table.ts';
 import { csvRecord } from '../../tables/csv-text.ts';
-import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
   static override summary = 'Write an example workbook, CSV, or JSON Lines file for `bulk create`.';

@@ -1,8 +1,8 @@
 import { isRecord } from '../../kernel/json.ts';
 import { csvRecord } from '../../tables/csv-text.ts';
-import { type TableRecord, UnreadableRow } from '../../tables/record.ts';
+import { type FileSource, openTableFile, type ReadOptions } from '../../tables/open-table.ts';
 import { csvText, type TableCell } from '../../tables/table-cell.ts';
-import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
+import { type TableRecord, UnreadableRow } from '../../tables/table-types.ts';
 import { columnsSentBefore, type SheetColumn } from '../rows/columns.ts';
 import { readJsonRows } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';

@@ -1,11 +1,11 @@
 import { findProblems, NO_ROLES } from '../../envelopes/envelope-problems.ts';
-import { digest } from '../../log/write-keys.ts';
+import { digest } from '../../kernel/digest.ts';
 import type { EnvelopeInput } from '../../once/create-body.ts';
 import { contentOf, requestIdByContent } from '../../once/request-identity.ts';
 import type { SourceFormat } from '../../runs/journal-entries.ts';
 import type { RunRow } from '../../runs/run-row.ts';
-import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
-import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
+import type { FileSource, ReadOptions } from '../../tables/open-table.ts';
+import { type TableFinding, UnreadableRow } from '../../tables/table-types.ts';
 import { checkRow, type RowDefaults } from './check-row.ts';
 import type { SheetColumn } from './columns.ts';
 import { LineFindings } from './findings.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/resource-types.ts';
+import { sentRoles } from '../../catalog/template-roles.ts';
 import { rolesOf, rolesWithoutSigner, suggestRole } from '../../envelopes/envelope-problems.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/request-failures.ts';
-import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport } from './check-file.ts';
 import type { TemplateUse } from './template-use.ts';
 

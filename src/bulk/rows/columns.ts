@@ -1,5 +1,5 @@
 import { isTypo } from '../../kernel/text/nearest.ts';
-import type { TableFinding } from '../../tables/record.ts';
+import type { TableFinding } from '../../tables/table-types.ts';
 import { bodyPathOfHeader, compactName, comparableName, knownHeaders, NAME_PARTS } from './headers.ts';
 
 /** A column and where its cells go in the create body: `subject`, `metadata.deal`, `signers.0.email`. An empty path means nowhere. */

@@ -1,4 +1,4 @@
-import type { TableFinding } from '../../tables/record.ts';
+import type { TableFinding } from '../../tables/table-types.ts';
 
 /** What was found on one or more lines of a file. `line` is the first one. */
 export interface FindingGroup extends TableFinding {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord, valueAt } from '../../kernel/json.ts';
 import { exactNumbersIn, parseExactJson } from '../../kernel/text/exact-json.ts';
-import type { TableFinding } from '../../tables/record.ts';
+import type { TableFinding } from '../../tables/table-types.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 

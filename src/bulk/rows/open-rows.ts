@@ -1,6 +1,6 @@
 import type { SourceFormat } from '../../runs/journal-entries.ts';
-import type { TableFindings } from '../../tables/record.ts';
-import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
+import { type FileSource, openTableFile, type ReadOptions } from '../../tables/open-table.ts';
+import type { TableFindings } from '../../tables/table-types.ts';
 import type { SheetColumn } from './columns.ts';
 import { readJsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';

@@ -1,7 +1,7 @@
 import { counted } from '../../kernel/duration.ts';
 import { TYPOGRAPHIC_QUOTE } from '../../kernel/text/email-address.ts';
 import { DELIMITERS } from '../../tables/csv-records.ts';
-import type { TableFinding, TableRecord } from '../../tables/record.ts';
+import type { TableFinding, TableRecord } from '../../tables/table-types.ts';
 import { type Header, missingAddress, parseColumnName, readHeader, type SheetColumn } from './columns.ts';
 import { NAME_PARTS } from './headers.ts';
 import type { RawRow } from './raw-row.ts';

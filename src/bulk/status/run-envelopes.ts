@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../api/request-defaults.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import { readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy, rowOf, runOf } from '../../catalog/markers.ts';

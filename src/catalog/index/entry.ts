@@ -3,7 +3,7 @@ import { timeOf } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { isFinal } from '../../kernel/statuses.ts';
-import { readMember, readMembers } from '../../lines/line.ts';
+import { readMember, readMembers } from '../../lines/checksummed-line.ts';
 import { isWholeItem, searchableTexts } from '../searchable-texts.ts';
 
 /**

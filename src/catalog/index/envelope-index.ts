@@ -1,11 +1,11 @@
 import type { Client } from '../../api/client.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
 import { RESERVE } from '../../api/rate-window.ts';
+import { READ_CONCURRENCY } from '../../api/request-defaults.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
-import { hasChecksum } from '../../lines/line.ts';
+import { hasChecksum } from '../../lines/checksummed-line.ts';
 import { readIfExists } from '../envelope-list.ts';
 import { isWholeItem } from '../searchable-texts.ts';
 import type { Selection } from '../selection.ts';

@@ -9,8 +9,8 @@ import { codeOf } from '../../kernel/errors.ts';
 import { replaceAtomic } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { openRegular, readRegularBytes } from '../../kernel/files/regular-file.ts';
-import { writeLine } from '../../lines/line.ts';
-import { eachLine, type TakeLine } from '../../lines/lines.ts';
+import { writeLine } from '../../lines/checksummed-line.ts';
+import { eachLine, type TakeLine } from '../../lines/read-lines.ts';
 import type { IndexStore, StoredLines } from './index-store.ts';
 import type { Snapshot } from './snapshot.ts';
 

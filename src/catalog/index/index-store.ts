@@ -1,4 +1,4 @@
-import type { TakeLine } from '../../lines/lines.ts';
+import type { TakeLine } from '../../lines/read-lines.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Where the lines of an index are: in a file, or only in memory. */

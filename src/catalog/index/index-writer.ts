@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/resource-types.ts';
-import { checksummedLine, writeLine } from '../../lines/line.ts';
+import { checksummedLine, writeLine } from '../../lines/checksummed-line.ts';
 import { entryOf, type IndexEvent } from './entry.ts';
 import type { IndexStore } from './index-store.ts';
 

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { cut, type TakeLine } from '../../lines/lines.ts';
+import { cut, type TakeLine } from '../../lines/read-lines.ts';
 import type { IndexStore, StoredLines } from './index-store.ts';
 
 /** Lines that were appended together. */

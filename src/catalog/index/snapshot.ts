@@ -2,7 +2,7 @@ import { timeOf } from '../../kernel/clock.ts';
 import { isInFlight } from '../../kernel/statuses.ts';
 import { foldText } from '../../kernel/text/search-words.ts';
 import { REPLACES_KEY } from '../../kernel/vocabulary.ts';
-import { checksumOf } from '../../lines/line.ts';
+import { checksumOf } from '../../lines/checksummed-line.ts';
 import { RunMembers } from '../run-members.ts';
 import {
   contentFilter,

@@ -4,7 +4,7 @@ import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { command as commandLine } from '../../kernel/text/shell-words.ts';
-import type { FailedCommand } from '../advice.ts';
+import type { FailedCommand } from '../command-hints.ts';
 import { HELP_TOPICS } from '../help-topics.ts';
 import { hintForUnknown, type KnownCommands } from './suggestions.ts';
 

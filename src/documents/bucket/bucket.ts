@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { REQUEST_TIMEOUT_MS } from '../../api/limits.ts';
+import { REQUEST_TIMEOUT_MS } from '../../api/request-defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import type { StorageSettings } from '../../settings/profile.ts';
 import { connect } from './connection.ts';
-import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './errors.ts';
 import { metadataFromHeaders, type ObjectMetadata, type OpenedObject } from './object.ts';
 import { type BucketExchange, createSender } from './requests.ts';
+import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './storage-problems.ts';
 
 export interface OpenOptions {
   from?: number | undefined;

@@ -21,7 +21,7 @@ import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, DEFAULT_WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
 import { openBucketOf } from './open-bucket.ts';
-import { sealSourceOf } from './seal-signers.ts';
+import { sealSourceOf } from './seal-pins.ts';
 
 /** The flags shared by the two download commands. */
 export const downloadFlags = {

@@ -11,7 +11,7 @@ import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { hasSealedPart } from '../seal/sealed-part.ts';
 import { renderVerified } from './download-lines.ts';
-import { readKnownSigners } from './seal-signers.ts';
+import { readKnownSigners } from './seal-pins.ts';
 
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Verify downloaded documents: checksums (SHA256SUMS) and PDF seals.';

@@ -4,7 +4,7 @@ import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import { openRegular } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isBucketMissing } from '../bucket/errors.ts';
+import { isBucketMissing } from '../bucket/storage-problems.ts';
 import { LOOKUP_INTERVAL_MS } from '../download-limits.ts';
 import type { SealWithSigner } from '../seal/check-seal.ts';
 import { BucketEtags } from './bucket-etags.ts';

@@ -5,7 +5,7 @@ import { ENVELOPE_STATUSES, hasDeclined, hasSigned, isTerminal } from '../../ker
 import { nameOf } from '../../kernel/text/person.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { ListView } from '../../output/print-list.ts';
-import { statusColor } from '../../output/status.ts';
+import { statusColor } from '../../output/status-marks.ts';
 import type { TableColumn } from '../../output/table.ts';
 import { relativeTime } from '../../output/time.ts';
 import { type SelectionFlagValues, selectionFlags } from '../../selection/selection-flags.ts';

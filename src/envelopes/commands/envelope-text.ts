@@ -7,13 +7,13 @@ import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/sta
 import { valueText } from '../../kernel/text/exact-json.ts';
 import { mailboxOf, nameOf } from '../../kernel/text/person.ts';
 import { writeJson } from '../../output/json.ts';
-import { signerMark, statusColor } from '../../output/status.ts';
+import { signerMark, statusColor } from '../../output/status-marks.ts';
 import { indented, renderPairs, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import { whoseTurn } from '../named-signer.ts';
-import type { SentReminder } from '../reminder-times.ts';
+import type { SentReminder } from '../sent-reminders.ts';
 import { nextSteps } from './envelope-next-steps.ts';
 import { endTimeOf, namesOf } from './envelope-table.ts';
 

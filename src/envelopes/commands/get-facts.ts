@@ -5,19 +5,19 @@ import { findStateDir } from '../../kernel/files/paths.ts';
 import { isInFlight } from '../../kernel/statuses.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
-import { ReminderTimes, type SentReminder } from '../reminder-times.ts';
 import { findOwnReplacement } from '../replace/find-replacement.ts';
+import { type SentReminder, SentReminders } from '../sent-reminders.ts';
 
 /** Returns a function that returns the last reminder about an open envelope from this machine. The log is read once, if needed. */
 export function lastReminderReader({
   session,
 }: Context): (envelope: Envelope) => Promise<SentReminder | undefined> {
-  let reading: Promise<ReminderTimes> | undefined;
+  let reading: Promise<SentReminders> | undefined;
   const readTimes = async () => {
     const folder = findStateDir();
     const known =
       folder === undefined ? [] : readReminders(logFolder(folder), await session.baseUrl()).catch(() => []);
-    return new ReminderTimes(await known, session.now());
+    return new SentReminders(await known, session.now());
   };
   return async ({ id, status }) => {
     if (!isInFlight(status)) return undefined;

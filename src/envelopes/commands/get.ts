@@ -1,4 +1,4 @@
-import { READ_CONCURRENCY } from '../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../api/request-defaults.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import { Batch } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';

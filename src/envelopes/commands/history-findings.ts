@@ -12,7 +12,7 @@ import type { Context } from '../../cli/session/context.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { isDiskError } from '../../kernel/files/disk-reason.ts';
 import { domainOf } from '../../kernel/text/email-address.ts';
-import { suggestDomain } from '../../kernel/text/mistyped-domain.ts';
+import { suggestDomain } from '../../kernel/text/mistyped-provider.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
 

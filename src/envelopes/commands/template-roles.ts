@@ -1,7 +1,7 @@
 import type { Template } from '../../api/resource-types.ts';
+import { sentRoles } from '../../catalog/template-roles.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import { sentRoles } from '../../templates/roles.ts';
 import type { KnownRoles } from '../envelope-problems.ts';
 
 /** Returns a function that returns the roles of templates, each of which is read once. */

@@ -9,7 +9,7 @@ import { type OnWarning, readEvents } from '../../webhooks/journal/event-journal
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
-import { ReminderTimes } from '../reminder-times.ts';
+import { SentReminders } from '../sent-reminders.ts';
 
 /** A webhook received on this machine, with the data needed to check its signature. */
 export interface EvidenceWebhook {
@@ -78,7 +78,7 @@ export async function readSentReminders(
   account: string,
   { id: envelopeId, signers }: Envelope,
 ): Promise<EvidenceReminder[]> {
-  const times = new ReminderTimes(
+  const times = new SentReminders(
     await readReminders(logFolder(stateFolder), account),
     Number.POSITIVE_INFINITY,
   );

@@ -10,8 +10,8 @@ import { cancelDraft } from '../../once/carry-out.ts';
 import { createBody } from '../../once/create-body.ts';
 import { createOnce } from '../../once/create-envelope.ts';
 import type { CreateResult, WebhookSecretSource } from '../../once/created.ts';
+import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/send-or-cancel.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
-import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/write-outcome.ts';
 import { findReplacement, replacementId, replacementsOf } from './find-replacement.ts';
 import {
   alreadyReplacedError,

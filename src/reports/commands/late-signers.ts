@@ -3,7 +3,7 @@ import { matchedNameOrAddress } from '../../catalog/searchable-texts.ts';
 import type { Selection } from '../../catalog/selection.ts';
 import type { Context } from '../../cli/session/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { ReminderTimes } from '../../envelopes/reminder-times.ts';
+import { SentReminders } from '../../envelopes/sent-reminders.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { logFolder } from '../../log/log-folder.ts';
 import { readReminders } from '../../log/read-log.ts';
@@ -22,7 +22,7 @@ export async function readLateSigners(selection: Selection, afterMs: number | un
     isNamed(turn.signer, selection),
   );
   const { baseUrl } = await session.settings();
-  const reminders = new ReminderTimes(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
+  const reminders = new SentReminders(await readReminders(logFolder(stateDir()), baseUrl?.value ?? ''), now);
   const views = await readOpenings(eventsDir(), late, { now, ahead: now - session.clock.now() });
   return late.map((one) => {
     const { envelope, turn, waitingMs, usual } = one;
@@ -50,7 +50,7 @@ function isNamed(one: Signer, { signer }: Selection): boolean {
 }
 
 /** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
-function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
+function lastReminder(reminders: SentReminders, { envelope, turn }: LateTurn): string | null {
   const last = reminders.lastOf(envelope.id, turn.signer);
   return last === undefined || last.at < turn.beganAt ? null : new Date(last.at).toISOString();
 }

@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, quietFlag } from '../../cli/flags.ts';
 import { outputTable } from '../../cli/output-table.ts';
-import { rebuildCommand } from '../../cli/rerun.ts';
+import { rebuildCommand } from '../../cli/rebuild-command.ts';
 import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { isTableOutput, type ListView, writeList } from '../../output/print-list.ts';
 import { selectionFlags, selectionFromFlags } from '../../selection/selection-flags.ts';

@@ -1,10 +1,10 @@
 import type { Template, TemplateField } from '../../api/resource-types.ts';
+import { inferRoles, sentRoles } from '../../catalog/template-roles.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { listed } from '../../kernel/duration.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { profileNamed, readProfiles } from '../../settings/store.ts';
-import { inferRoles, sentRoles } from '../../templates/roles.ts';
 import type { SandboxSeed } from '../embed-options.ts';
 
 /** A template for a seed, with the fields and roles of a real one but without its pages. */

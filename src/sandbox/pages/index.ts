@@ -9,7 +9,7 @@ import { notFound } from '../service/base/errors.ts';
 import { readForm } from '../service/base/request-body.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
-import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
+import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './error-pages.ts';
 import { respondWithPage } from './layout.ts';
 import { mountRecordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';

@@ -6,7 +6,7 @@ import { mailView } from '../service/engine/mails.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
-import { type PagesOptions, pageNotFound } from './guard.ts';
+import { type PagesOptions, pageNotFound } from './error-pages.ts';
 import { respondWithPage, selectPage } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 

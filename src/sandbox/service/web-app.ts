@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { shippedFile } from '../../kernel/files/shipped-file.ts';
-import type { PagesOptions } from '../pages/guard.ts';
+import type { PagesOptions } from '../pages/error-pages.ts';
 import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { notFound } from './base/errors.ts';

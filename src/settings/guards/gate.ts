@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpRequest, SendRequest, WriteHooks } from '../../api/http.ts';
-import { READ_CONCURRENCY } from '../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../api/request-defaults.ts';
 import type { Envelope } from '../../api/resource-types.ts';
 import type { HttpResponse } from '../../api/response.ts';
 import { readAs, readEnvelope, resourceResponseSchema } from '../../api/schemas.ts';

@@ -2,7 +2,7 @@ import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { columnLetters } from '../column-letters.ts';
-import type { TableFile, TableFindings, TableRecord } from '../record.ts';
+import type { TableFile, TableFindings, TableRecord } from '../table-types.ts';
 import { SHEET_LIMITS } from './limits.ts';
 import { Package } from './package.ts';
 import { readStrings, readStyles } from './parts.ts';

@@ -1,7 +1,7 @@
+import { rolesOf } from '../../catalog/template-roles.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
-import { rolesOf } from '../roles.ts';
 import { renderTemplate } from './template-text.ts';
 
 export default class TemplatesGet extends EsignCommand {

@@ -1,7 +1,7 @@
 import type { Template } from '../../api/resource-types.ts';
+import { sentRoles } from '../../catalog/template-roles.ts';
 import type { ListView } from '../../output/print-list.ts';
 import { relativeTime } from '../../output/time.ts';
-import { sentRoles } from '../roles.ts';
 
 /** The columns of a list. Roles are those that the service sends; `templates get` also infers them. */
 export function templateList(now: () => number, search?: string): ListView<Template> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { MAX_BODY_BYTES } from '../receive/open-bodies.ts';
 import { sampleBody, sampleEnvelopeId } from '../sample.ts';
 import { type DrillRequest, type DrillRequests, unknownSecretSignature } from './requests.ts';
 
@@ -21,9 +22,6 @@ const OTHER_PATH = 'it does not accept webhooks at this path';
 
 const OUT_OF_ORDER = ['envelope.completed', 'envelope.signed', 'envelope.viewed', 'envelope.sent'] as const;
 const MINUTE_MS = 60_000;
-
-/** The same limit as in `listen`. */
-const MAX_BYTES = 1024 * 1024;
 
 /** All checks in the order in which they run. The first one shows whether the receiver accepts valid deliveries at all. */
 export const DRILL_CHECKS: readonly DrillCheck[] = [
@@ -132,7 +130,7 @@ export const DRILL_CHECKS: readonly DrillCheck[] = [
     expects: 'accepted',
     advice: 'accept bodies of up to 1 MiB',
     // Trailing spaces change only the size of the JSON.
-    requests: (make) => [make.signed(Buffer.from(JSON.stringify(make.body()).padEnd(MAX_BYTES)))],
+    requests: (make) => [make.signed(Buffer.from(JSON.stringify(make.body()).padEnd(MAX_BODY_BYTES)))],
   },
   {
     name: 'slow',

@@ -12,7 +12,7 @@ import { deliveryFromEventRecord } from '../journal/record.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { inspectorPage } from './page.ts';
-import { deliveryDetail, deliveryRow, matchesFilters, whyNotReplayable } from './view.ts';
+import { deliveryDetail, deliveryRow, matchesFilters, whyNotReplayable } from './shown-delivery.ts';
 
 /** The listener whose deliveries are shown. */
 export interface InspectedListener extends Pick<ReceiverOptions, 'clock'> {

@@ -32,7 +32,7 @@ export function isAccepted({ reason }: Pick<Delivery, 'reason'>): boolean {
   return reason === null;
 }
 
-const MAX_BODY_BYTES = 4_096;
+const KEPT_OF_REFUSED_BYTES = 4_096;
 const ID_DIGITS = 18;
 
 /**
@@ -40,9 +40,9 @@ const ID_DIGITS = 18;
  * left out, because they may be as large. node:http limits the headers.
  */
 export function truncateRefusal(delivery: Delivery): Delivery {
-  if (delivery.raw.byteLength <= MAX_BODY_BYTES) return delivery;
+  if (delivery.raw.byteLength <= KEPT_OF_REFUSED_BYTES) return delivery;
   // Copied, because a slice would keep the whole buffer in memory.
-  return { ...delivery, ...NO_PAYLOAD, raw: Buffer.from(delivery.raw.subarray(0, MAX_BODY_BYTES)) };
+  return { ...delivery, ...NO_PAYLOAD, raw: Buffer.from(delivery.raw.subarray(0, KEPT_OF_REFUSED_BYTES)) };
 }
 
 /** Returns a new delivery ID. Node makes many random UUIDs together, in a tenth of the time. */

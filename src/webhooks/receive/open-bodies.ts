@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { BoundedBody } from '../../kernel/streams.ts';
 
-const MAX_BODY_BYTES = 1024 * 1024;
+/** The largest body that is read. The service's are far smaller. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Why a larger one is refused (413). */
+export const TOO_LARGE = 'the body is larger than 1 MiB';
 /** The maximum total size of the bodies of open requests. Anyone can send those. */
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** The first bytes of each body don't count, so that large bodies of strangers can't keep out the service's small ones. */

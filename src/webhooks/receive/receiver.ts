@@ -9,7 +9,7 @@ import { limitConnections } from './connections.ts';
 import { ACCEPTED, type Delivery, isAccepted, newDeliveryId, truncateRefusal } from './delivery.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { refuseConnection, type SenderFault, senderFault } from './not-http.ts';
-import { BusyError, OpenBodies } from './open-bodies.ts';
+import { BusyError, OpenBodies, TOO_LARGE } from './open-bodies.ts';
 import { isSamePath } from './path.ts';
 import { NO_PAYLOAD, type Payload, readPayload } from './payload.ts';
 import { refusalReason } from './refusal-texts.ts';
@@ -213,7 +213,7 @@ const WORDS: Readonly<Record<number, string>> = {
   403: 'browser requests are refused',
   404: 'not found',
   405: 'use POST',
-  413: 'the body is larger than 1 MiB',
+  413: TOO_LARGE,
   500: 'not recorded; send it again',
   503: 'too many requests are open; send it again',
 };

@@ -3,7 +3,7 @@ import type { HistoryFindings } from '../../../catalog/account-history.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { accountText, confirmWrites } from '../../../cli/input/confirm.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
-import { rebuildCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rebuild-command.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import {
   findingsAsJson,

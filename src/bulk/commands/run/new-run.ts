@@ -16,7 +16,7 @@ import { readRememberedRows } from '../../../runs/remembered-rows.ts';
 import type { RunRow } from '../../../runs/run-row.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import { type OpenRun, type RunDraft, withStartLock } from '../../../runs/runs.ts';
-import type { ReadOptions } from '../../../tables/table-file.ts';
+import type { ReadOptions } from '../../../tables/open-table.ts';
 import {
   differentContentMessage,
   groupKnownRows,

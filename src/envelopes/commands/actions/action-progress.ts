@@ -1,10 +1,10 @@
-import { hasFlag, MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rerun.ts';
+import { hasFlag, MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rebuild-command.ts';
 import { withHint } from '../../../cli/write-errors.ts';
 import { listed } from '../../../kernel/duration.ts';
 import { StoppedError, UnknownOutcomeError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeAction } from '../../plan-writes.ts';
-import { REMINDER_GAP } from '../../reminder-times.ts';
+import { REMINDER_GAP } from '../../sent-reminders.ts';
 
 /** How far an action on several envelopes has come, to describe what is unknown after an interruption, and how to continue. */
 export class ActionProgress {

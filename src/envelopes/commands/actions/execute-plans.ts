@@ -1,4 +1,4 @@
-import { READ_CONCURRENCY } from '../../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../../api/request-defaults.ts';
 import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { reportOf } from '../../../cli/error-report.ts';
 import type { Context } from '../../../cli/session/context.ts';

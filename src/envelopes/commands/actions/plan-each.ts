@@ -1,4 +1,4 @@
-import { READ_CONCURRENCY } from '../../../api/limits.ts';
+import { READ_CONCURRENCY } from '../../../api/request-defaults.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { collectAll, mapInOrder } from '../../../kernel/streams.ts';

@@ -1,7 +1,7 @@
 import { readMessage } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
-import { rebuildCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rebuild-command.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';

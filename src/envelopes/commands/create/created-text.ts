@@ -4,7 +4,7 @@ import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { CreateResult } from '../../../once/created.ts';
-import { statusColor } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status-marks.ts';
 import { safeLine } from '../../../output/text.ts';
 import { nextStepsOfNew } from '../envelope-next-steps.ts';
 

@@ -1,12 +1,12 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope, Template } from '../../../api/resource-types.ts';
+import { sentRoles } from '../../../catalog/template-roles.ts';
 import { accountText, peopleAt } from '../../../cli/input/confirm.ts';
 import { askChoice } from '../../../cli/input/prompts.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import type { EnvelopeInput } from '../../../once/create-body.ts';
 import { startSpinner } from '../../../output/spinner.ts';
-import { sentRoles } from '../../../templates/roles.ts';
 import { findProblems } from '../../envelope-problems.ts';
 import {
   lastSigners,

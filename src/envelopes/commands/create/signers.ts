@@ -3,8 +3,8 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
 import type { SignerInput } from '../../../once/create-body.ts';
-import { type TableFinding, type TableRecord, UnreadableRow } from '../../../tables/record.ts';
-import { openTableFile } from '../../../tables/table-file.ts';
+import { openTableFile } from '../../../tables/open-table.ts';
+import { type TableFinding, type TableRecord, UnreadableRow } from '../../../tables/table-types.ts';
 import { parseSigners } from '../../signer-mailbox.ts';
 
 /** Reads the signers of --signer and --signers-file, in that order. Prints a notice if an address is used as a name. */

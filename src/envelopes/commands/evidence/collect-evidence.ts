@@ -11,7 +11,7 @@ import {
   reportMissingChecksums,
   startWaitLimit,
 } from '../../../documents/commands/run-download.ts';
-import { sealSourceOf } from '../../../documents/commands/seal-signers.ts';
+import { sealSourceOf } from '../../../documents/commands/seal-pins.ts';
 import { fetchFiles } from '../../../documents/download/fetch.ts';
 import { storageKeyOf } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';

@@ -1,4 +1,4 @@
-import { rebuildCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rebuild-command.ts';
 import { EarlierUnknownError, sentenceOf, UnknownOutcomeError } from '../../../kernel/errors.ts';
 import { halfwayError } from '../../../kernel/halfway-error.ts';
 import { command } from '../../../kernel/text/shell-words.ts';

@@ -1,13 +1,13 @@
 import type { Envelope, Signer } from '../../../api/resource-types.ts';
 import { renderNextSteps } from '../../../cli/next-steps.ts';
-import { rebuildCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rebuild-command.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { hasSigned, isTerminal } from '../../../kernel/statuses.ts';
 import { mailboxOf, nameOf } from '../../../kernel/text/person.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { EnvelopeInput, SignerInput } from '../../../once/create-body.ts';
-import { statusColor } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status-marks.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { ReplaceResult } from '../../replace/execute-replacement.ts';

@@ -1,4 +1,4 @@
-import { MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rerun.ts';
+import { MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rebuild-command.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../../api/resource-types.ts';
 import { hasSigned } from '../../../kernel/statuses.ts';
-import { statusColor } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status-marks.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { localTime } from '../../../output/time.ts';

@@ -1,6 +1,6 @@
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isTerminal } from '../../../kernel/statuses.ts';
-import { statusColor } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status-marks.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';

@@ -9,9 +9,9 @@ import { advanceClock } from './advance.ts';
 import { draftEnvelope } from './draft.ts';
 import { fillFields, type SignerEntries } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
-import { copyDelivery, recordsOfStep } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
+import { copyDelivery, recordsOfStep } from './step-records.ts';
 
 /** How often to look for what is due, in ms. Requests look by themselves. */
 const TICK_MS = 100;

@@ -4,7 +4,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { makePrivateFolder, replaceAtomic } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { tryParseJson } from '../../../kernel/json.ts';
-import { linesOf } from '../../../lines/lines.ts';
+import { linesOf } from '../../../lines/read-lines.ts';
 import { isStoreChange, type StoreChange } from './records.ts';
 import { StoreState } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sendEnvelope, sendOrCancel } from '../../src/once/write-outcome.ts';
+import { sendEnvelope, sendOrCancel } from '../../src/once/send-or-cancel.ts';
 import { json, loseReply } from '../support/server.ts';
 import { type ResponseOutcome, seen, serviceOf } from './one-service.ts';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../kernel/errors.ts';
 import { byteOrderMarkOf, type Decoder, decoderOf, encodingNamed, startsWithBytes } from './encodings.ts';
 import { LineBreaks, withPlainBreaks } from './line-breaks.ts';
-import type { JsonFile, TableFile } from './record.ts';
+import type { JsonFile, TableFile } from './table-types.ts';
 
 /** A file that the user named. */
 export interface FileSource {

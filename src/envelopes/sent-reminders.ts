@@ -15,7 +15,7 @@ export interface SentReminder {
 }
 
 /** The reminders that this machine sent or may have sent, from its log of writes. The service doesn't return them. */
-export class ReminderTimes {
+export class SentReminders {
   /** By envelope, earliest first. */
   readonly #reminders = new Map<string, SentReminder[]>();
 
