@@ -1,6 +1,5 @@
 import type { Envelope } from '../api/resource-types.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isVoid } from '../kernel/statuses.ts';
 
 /** The facts about an envelope by which it is chosen. A run keeps them of thousands. */
 export type PrecedenceFacts = Pick<Envelope, 'id' | 'status' | 'sentAt' | 'createdAt'>;
@@ -10,11 +9,11 @@ export function precedenceFactsOf({ id, status, sentAt, createdAt }: PrecedenceF
 }
 
 /**
- * Orders envelopes of which only one counts, such as those of a request ID: sent ones before drafts, drafts before canceled drafts,
- * then older ones, then by ID. The result is the same on every machine.
+ * Orders envelopes of which only one counts, such as those of a request ID: sent ones before drafts, then older ones, then by ID. The
+ * result is the same on every machine. Canceled drafts never count: callers leave them out.
  */
 export function byPrecedence(a: PrecedenceFacts, b: PrecedenceFacts): number {
-  const rank = (one: PrecedenceFacts) => (isVoid(one) ? 2 : one.status === 'DRAFT' ? 1 : 0);
+  const rank = ({ status }: PrecedenceFacts) => Number(status === 'DRAFT');
   const [first, second] = [timeOf(a.createdAt), timeOf(b.createdAt)];
   const isOlder = Number.isNaN(first - second) ? 0 : first - second;
   return rank(a) - rank(b) || isOlder || (a.id < b.id ? -1 : 1);

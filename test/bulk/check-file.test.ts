@@ -299,3 +299,9 @@ describe('an unreadable file', () => {
     expect(error).toMatchObject({ message: expect.stringMatching(message) as unknown });
   });
 });
+
+it('reports a JSON line that is not an object once', async () => {
+  expect(
+    await problems('{"templateId":"tmpl_nda","signers":[{"email":"a@b.c","name":"Ada"}]}\n[]\n'),
+  ).toEqual(['2 : the line is not a JSON object; it must be the body of a create request']);
+});

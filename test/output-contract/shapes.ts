@@ -85,8 +85,8 @@ const file = z.object({
   sha256: maybe,
   status: z.enum(['downloaded', 'unchanged', 'failed']),
   proof: z.nullable(z.enum(['checksum', 'etag', 'seal', 'size'])),
-  seal: z.optional(z.nullable(seal)),
-  problem: z.optional(z.nullable(z.object(brief))),
+  seal: z.nullable(seal),
+  problem: z.nullable(z.object(brief)),
   error: z.nullable(z.object(brief)),
 });
 const verified = z.object({

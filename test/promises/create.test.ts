@@ -188,7 +188,7 @@ describe('a check before anything is created', () => {
     ]);
   });
 
-  it('refuses a secret that is too short or has no URL, and metadata keys of esign', async () => {
+  it('refuses a secret that is too short or has no URL, and metadata keys of esign or twice', async () => {
     await writeFile(home.path('short'), 'short');
     await writeFile(home.path('long'), 'long enough, really');
     const url = ['--webhook-url', 'https://example.com/h'];
@@ -196,6 +196,9 @@ describe('a check before anything is created', () => {
     expect(await refusal([...create, ...url, '--webhook-secret-file', 'short'])).toContain('too short');
     expect(await refusal([...create, '--webhook-secret-file', 'long'])).toContain('--webhook-url');
     expect(await refusal([...create, '--metadata', 'esignRequestId=deal-1'])).toContain('reserved');
+    expect(await refusal([...create, '--metadata', 'deal=1', '--metadata', 'deal=2'])).toContain(
+      'deal is given twice',
+    );
   });
 
   it("accepts an empty message, and refuses a subject that an email can't have", async () => {

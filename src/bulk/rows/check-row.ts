@@ -63,7 +63,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   if (!isRecord(raw.value))
     addProblem('', 'the line is not a JSON object; it must be the body of a create request');
   refuseUnknown(value, FIELDS, addProblem);
-  const signers = readSigners(value.signers, addProblem);
+  const signers = isRecord(raw.value) ? readSigners(value.signers, addProblem) : NO_SIGNERS;
   const warnings: { path: string; text: string }[] = [];
   const text = (field: string) => readText(value, field, addProblem);
   const email = (field: 'subject' | 'message') => {
@@ -157,10 +157,12 @@ function readLine(
   return text;
 }
 
+const NO_SIGNERS = { signers: [], unnamed: 0 };
+
 function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerInput[]; unnamed: number } {
   if (!isList(value) || value.length === 0) {
     addProblem('signers', 'the row has no signer; an envelope needs at least one');
-    return { signers: [], unnamed: 0 };
+    return NO_SIGNERS;
   }
   if (value.length > LIMITS.signers)
     addProblem(

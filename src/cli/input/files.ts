@@ -3,6 +3,7 @@ import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { chunksOf, openInput, readInput } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
+import { shellWord } from '../../kernel/text/shell-words.ts';
 import { toUtf8 } from '../../kernel/text/utf8.ts';
 import { isInterrupted } from '../interrupt.ts';
 
@@ -77,6 +78,6 @@ export async function readJsonText(path: string, what: string): Promise<string> 
   const content = await readText(path, what);
   if (tryParseJson(content) !== undefined) return content.trim();
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not JSON. Nothing was sent.`, {
-    hint: `Check it with \`jq . ${path === '-' ? '' : path}\`.`,
+    hint: path === '-' ? 'Check it with `jq .`.' : `Check it with \`jq . ${shellWord(path)}\`.`,
   });
 }

@@ -1,9 +1,17 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-/** Parses `key=value` texts into an object. The value may be empty or contain equals signs. */
+/**
+ * Parses `key=value` texts into an object. The value may be empty or contain equals signs.
+ * @throws UsageError if a key is given twice
+ */
 export function readPairs(pairs: readonly string[] | undefined, what: string): Record<string, string> {
+  const list = readPairList(pairs, what);
+  const keys = list.map(([key]) => key);
+  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (twice !== undefined)
+    throw new UsageError(`The ${what} ${twice} is given twice.`, { hint: 'Keep only one of the values.' });
   // This creates own properties for any name, including __proto__.
-  return Object.fromEntries(readPairList(pairs, what));
+  return Object.fromEntries(list);
 }
 
 /** Parses `key=value` texts into a list in the given order. A name may occur more than once. */

@@ -152,9 +152,9 @@ function itemOf(
   terminal: CommandTerminal,
   tag: { type?: 'file' },
 ): ItemResult {
-  const sealed = seal === null && problem === null ? {} : { seal, problem };
-  if (error !== undefined) return { json: { ...tag, ...result, ...sealed }, failure: { error } };
-  return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
+  const json = { ...tag, ...result, seal, problem };
+  if (error !== undefined) return { json, failure: { error } };
+  return { json, text: renderFile(result, terminal, seal) };
 }
 
 /** Returns the problem with a seal, or what an accepted one doesn't cover, and where the sealed part is. */
