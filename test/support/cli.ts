@@ -45,9 +45,9 @@ export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that start others with their own output, and those that bin/run.js handles. */
 const NEEDS_PROCESS = /^(demo|help|version|sandbox exec)\b/;
-/** Handled by bin/run.js before it loads the program; help as JSON is not. */
 /** Commands that wait before they send, which takes no time in tests. */
 const WAITING = /^(bulk (create|resume)|envelopes (create|replace)|mcp)\b/;
+/** Handled by bin/run.js before it loads the program; help as JSON is not. */
 const VERSION_FLAGS = new Set(['--version', '-V', '-v']);
 const ANSWERED_FIRST = new Set([...VERSION_FLAGS, '--help', '-h']);
 

@@ -7,6 +7,7 @@ import { readLog, readReminders } from '../../log/read-log.ts';
 import { type LogEntry, logEntryOf } from '../../log/shown-entry.ts';
 import { type OnWarning, readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
+import { isAccepted } from '../../webhooks/receive/delivery.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
 import { SentReminders } from '../sent-reminders.ts';
@@ -68,7 +69,7 @@ export async function readReceivedWebhooks(
 ): Promise<EvidenceWebhook[]> {
   const kept: EvidenceWebhook[] = [];
   for await (const record of readEvents(join(stateFolder, 'events'), { envelopeId }, warn))
-    if (record.reason === null) kept.push(keptOf(record, redactor));
+    if (isAccepted(record)) kept.push(keptOf(record, redactor));
   return kept.reverse();
 }
 
