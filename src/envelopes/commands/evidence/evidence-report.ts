@@ -33,6 +33,7 @@ export async function reportEvidence(
     const lines = documents.map(({ result, seal, problem }) => ({
       ...result,
       seal,
+      problem,
       error: result.error ?? problem,
     }));
     const counts = { webhooks: webhooks.length, reminders: reminders.length, log: writes.length };
