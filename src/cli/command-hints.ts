@@ -2,7 +2,7 @@ import { counted, durationInWords } from '../kernel/duration.ts';
 import { NoApiError } from '../kernel/errors.ts';
 import { isOutage } from '../kernel/request-failures.ts';
 import { rebuildCommand } from './rebuild-command.ts';
-import type { Observations } from './session/observations.ts';
+import type { Observations } from './session/seen-data.ts';
 
 /** The command line that failed, and what it read before. */
 export interface FailedCommand {

@@ -12,7 +12,7 @@ import { adviceFor } from './command-hints.ts';
 import { errorText } from './error-report.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { bindInvocation, createInvocation, type Invocation } from './session/invocation.ts';
-import { saveObservations } from './session/observations.ts';
+import { saveObservations } from './session/seen-data.ts';
 
 // Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/contributing/decisions/0008).
 if (process.versions.v8.startsWith('11.'))

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { EFFECTS } from '../kernel/command-effects.ts';
 import { tryParseJson } from '../kernel/json.ts';
-import { EFFECTS } from '../kernel/vocabulary.ts';
 
 /** The effect of a request, as shown by its path. */
 const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;

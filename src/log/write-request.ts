@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { HttpRequest } from '../api/http.ts';
+import type { Effect } from '../kernel/command-effects.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { repeatsName } from '../kernel/text/json-text.ts';
-import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import { REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedWriteFacts } from './recorder.ts';
 import type { LoggedAction } from './stored-records.ts';
 

@@ -3,7 +3,7 @@ import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { hasEnded, isVoid } from '../kernel/statuses.ts';
 import { forEachOf } from '../kernel/streams.ts';
-import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './carry-out.ts';
+import { cancelDraft, chooseEnvelope, sendDraft, tidy } from './drafts.ts';
 import type { FoundEnvelope } from './look.ts';
 import { canceledDraftError, envelopeEndedError, requestIdUsedError, usedForOtherError } from './refusals.ts';
 import type { RequestHost } from './request-host.ts';

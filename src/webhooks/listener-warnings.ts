@@ -2,8 +2,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { LimitedWarning } from './limited-warning.ts';
+import { TOO_LARGE } from './receive/body-limits.ts';
 import type { SenderFault } from './receive/not-http.ts';
-import { TOO_LARGE } from './receive/open-bodies.ts';
 import type { UnreadStatus } from './receive/receiver.ts';
 
 const UNREAD: Readonly<Record<UnreadStatus, string>> = {

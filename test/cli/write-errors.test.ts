@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { announceSearch } from '../../src/cli/write-errors.ts';
+import { announceSearch } from '../../src/cli/outcome-check.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type * as CarryOut from '../../src/once/carry-out.ts';
+import type * as CarryOut from '../../src/once/drafts.ts';
 import type * as Precedence from '../../src/once/precedence.ts';
 import type * as Settling from '../../src/once/settle.ts';
 import type * as Actors from './actors.ts';
@@ -29,7 +29,7 @@ export async function withBrokenRule<T>(
 ): Promise<T> {
   vi.resetModules();
   vi.doMock('../../src/once/precedence.ts', async (original) => breakablePrecedence(await original()));
-  vi.doMock('../../src/once/carry-out.ts', async (original) => breakableChoice(await original()));
+  vi.doMock('../../src/once/drafts.ts', async (original) => breakableChoice(await original()));
   vi.doMock('../../src/once/settle.ts', async (original) => breakableSettling(await original()));
   broken = rule;
   try {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandFacts, readCommandTree } from '../../src/cli/completion/command-tree.ts';
 import { exitCodesOf } from '../../src/cli/describe/describe-commands.ts';
+import { COMMAND_EFFECTS } from '../../src/kernel/command-effects.ts';
 import { isRecord } from '../../src/kernel/json.ts';
-import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { outputSchemas } from './schemas.ts';
 import { SHAPES } from './shapes.ts';
 

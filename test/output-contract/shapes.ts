@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } from '../../src/api/schemas.ts';
 import { SIGNER_STATES } from '../../src/bulk/status/signer-states.ts';
-import { EFFECTS } from '../../src/kernel/vocabulary.ts';
+import { EFFECTS } from '../../src/kernel/command-effects.ts';
 
 /*
  * The --json output of each command. The service's own resources have the shapes that the client reads; the others are

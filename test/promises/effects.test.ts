@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_EFFECTS, type Effect } from '../../src/kernel/command-effects.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
-import { COMMAND_EFFECTS, type Effect } from '../../src/kernel/vocabulary.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 
 const home = new Home();

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { COMMAND_EFFECTS } from '../../src/kernel/command-effects.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
-import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { canMount } from '../support/disk-faults.ts';
 import { commands, ENDLESS, wordsOf } from '../support/every-command.ts';

@@ -13,7 +13,7 @@ import { noteRefusal } from '../../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../../cli/flags.ts';
 import { readJsonText } from '../../cli/input/files.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
-import { withOutcomeCheck } from '../../cli/write-errors.ts';
+import { withOutcomeCheck } from '../../cli/outcome-check.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { indentJson } from '../../kernel/text/json-text.ts';

@@ -5,7 +5,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
 import type { RunAccount } from '../../cli/session/account.ts';
 import type { Context } from '../../cli/session/context.ts';
-import { indexPathOf } from '../../cli/session/observations.ts';
+import { indexPathOf } from '../../cli/session/seen-data.ts';
 import { probeBucket } from '../../documents/bucket/bucket.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';

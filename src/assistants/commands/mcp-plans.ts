@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { peopleAt } from '../../cli/input/confirm.ts';
+import { withOutcomeCheck } from '../../cli/outcome-check.ts';
 import type { Context } from '../../cli/session/context.ts';
-import { withOutcomeCheck } from '../../cli/write-errors.ts';
 import { whatIsDone } from '../../envelopes/commands/actions/action-words.ts';
 import { actionContext } from '../../envelopes/commands/actions/plan-each.ts';
 import { checkSigners, unconfirmedError } from '../../envelopes/commands/confirm-concerns.ts';
@@ -15,8 +15,8 @@ import { replacementNotes } from '../../envelopes/commands/replace/replaced-text
 import { checkedPlan, replaceEnvelope } from '../../envelopes/commands/replace/run-replacements.ts';
 import type { Concern, SignerWithRole } from '../../envelopes/envelope-problems.ts';
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
+import type { Effect } from '../../kernel/command-effects.ts';
 import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
-import type { Effect } from '../../kernel/vocabulary.ts';
 import { createKey } from '../../log/write-keys.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../once/create-body.ts';
 import type { QuestionFacts } from './mcp-question.ts';

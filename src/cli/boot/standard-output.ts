@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/command-effects.ts';
 import { EsignError, OutputError, sentenceOf } from '../../kernel/errors.ts';
-import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
 import { cannotWrite, isClosedPipe } from '../../output/terminal.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Interrupt } from '../interrupt.ts';

@@ -3,7 +3,7 @@ import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../settings/profile.ts';
 import { resolveSettings } from '../../settings/resolve.ts';
 import { readProfiles } from '../../settings/store.ts';
-import { indexScopeOf } from '../session/observations.ts';
+import { indexScopeOf } from '../session/seen-data.ts';
 import { cacheFile, readRecent } from './cache.ts';
 import { readCommandTree } from './command-tree.ts';
 import { type CompletionCandidate, type CompletionSources, complete } from './complete.ts';

@@ -1,6 +1,6 @@
+import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/command-effects.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
-import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
 import { processTerminal } from '../../output/terminal.ts';
 import { type Installation, versionOf } from '../boot/installation.ts';

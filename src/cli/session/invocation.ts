@@ -4,7 +4,7 @@ import { StandardOutput } from '../boot/standard-output.ts';
 import { createRecents } from '../completion/recent.ts';
 import { type Interrupt, watchSignals } from '../interrupt.ts';
 import type { RunAccount } from './account.ts';
-import type { Observations } from './observations.ts';
+import type { Observations } from './seen-data.ts';
 
 /** One run of the program. Created by `main`; commands receive its parts through their context. */
 export interface Invocation {

@@ -19,7 +19,7 @@ import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { accountFlags } from './account.ts';
 import type { Invocation } from './invocation.ts';
-import { indexPathOf, indexScopeOf, similarIdsFinder } from './observations.ts';
+import { indexPathOf, indexScopeOf, similarIdsFinder } from './seen-data.ts';
 
 export interface SessionFlags {
   profile?: string | undefined;

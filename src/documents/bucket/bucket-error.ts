@@ -1,4 +1,4 @@
-import { type BucketHeaders, headerOf } from './object.ts';
+import { type BucketHeaders, headerOf } from './object-headers.ts';
 
 /** The error in a response of the bucket. Its name is the code that the bucket gave it; it may be empty. */
 export class BucketError extends Error {

@@ -6,7 +6,7 @@ import { counted } from '../../kernel/duration.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import type { StorageSettings } from '../../settings/profile.ts';
 import { connect } from './connection.ts';
-import { metadataFromHeaders, type ObjectMetadata, type OpenedObject } from './object.ts';
+import { metadataFromHeaders, type ObjectMetadata, type OpenedObject } from './object-headers.ts';
 import { type BucketExchange, createSender } from './requests.ts';
 import { isBucketMissing, isObjectMissing, notS3Error, storageError } from './storage-problems.ts';
 

@@ -7,7 +7,7 @@ import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
 import { CERTIFICATE } from '../../kernel/network/unreachable.ts';
 import { readBounded } from '../../kernel/streams.ts';
 import { bucketErrorOf } from './bucket-error.ts';
-import type { BucketHeaders } from './object.ts';
+import type { BucketHeaders } from './object-headers.ts';
 
 /*
  * The one way to the bucket: the SDK signs a URL (credentials, region, endpoint, address style), and the request is sent over the same

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Crc32, Crc32c, Crc64Nvme } from '@aws-sdk/checksums/crc';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import type { ChecksumAlgorithm, ObjectMetadata } from '../bucket/object.ts';
+import type { ChecksumAlgorithm, ObjectMetadata } from '../bucket/object-headers.ts';
 
 /** The length and hash of an object's bytes, and what they were compared with. */
 export interface FileHash {

@@ -2,7 +2,12 @@ import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { hasContentHash, isStrongEtag, type ObjectMetadata, type OpenedObject } from '../bucket/object.ts';
+import {
+  hasContentHash,
+  isStrongEtag,
+  type ObjectMetadata,
+  type OpenedObject,
+} from '../bucket/object-headers.ts';
 import { corruptFileError, DownloadDigest, type FileHash } from './digest.ts';
 
 /** The destination for the bytes of an object. */

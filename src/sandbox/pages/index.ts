@@ -11,7 +11,7 @@ import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './error-pages.ts';
 import { respondWithPage } from './layout.ts';
-import { mountRecordPages, sendDocument } from './records.ts';
+import { mountRecordPages, sendDocument } from './record-routes.ts';
 import { signingPage, statusPage } from './signing.ts';
 import { fieldsFor, type PostedForm, prefilledValues, readPosted } from './signing-form.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_BODY_BYTES } from '../receive/open-bodies.ts';
+import { MAX_BODY_BYTES } from '../receive/body-limits.ts';
 import { sampleBody, sampleEnvelopeId } from '../sample.ts';
 import { type DrillRequest, type DrillRequests, unknownSecretSignature } from './requests.ts';
 

@@ -5,7 +5,7 @@ import { isLocked } from '../../../kernel/files/lock.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { isVoid } from '../../../kernel/statuses.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { cancelDraft } from '../../../once/carry-out.ts';
+import { cancelDraft } from '../../../once/drafts.ts';
 import type { WantedRequests } from '../../../once/wanted-requests.ts';
 import { holdRun } from '../../../runs/hold-run.ts';
 import { filesOf } from '../../../runs/run-files.ts';

@@ -1,5 +1,5 @@
+import { withHint } from '../../../cli/outcome-check.ts';
 import { hasFlag, MAX_COPIED_IDS, rebuildCommand } from '../../../cli/rebuild-command.ts';
-import { withHint } from '../../../cli/write-errors.ts';
 import { listed } from '../../../kernel/duration.ts';
 import { StoppedError, UnknownOutcomeError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';

@@ -1,8 +1,8 @@
 import { READ_CONCURRENCY } from '../../../api/request-defaults.ts';
 import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import { reportOf } from '../../../cli/error-report.ts';
+import { withOutcomeCheck } from '../../../cli/outcome-check.ts';
 import type { Context } from '../../../cli/session/context.ts';
-import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import {
   EsignError,
   GuardError,

@@ -1,6 +1,6 @@
 import type { CreateEnvelopeBody } from '../../../api/resources.ts';
+import { withOutcomeCheck } from '../../../cli/outcome-check.ts';
 import type { Context } from '../../../cli/session/context.ts';
-import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import { createOnce } from '../../../once/create-envelope.ts';
 import { createNow } from '../../../once/create-now.ts';
 import type { CreateOptions, CreateResult } from '../../../once/created.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '../../../api/client.ts';
 import { noteRefusal } from '../../../cli/dry-run.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import { withOutcomeCheck } from '../../../cli/outcome-check.ts';
 import type { Context } from '../../../cli/session/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { withOutcomeCheck } from '../../../cli/write-errors.ts';
 import type { WriteMemory } from '../../../log/write-memory.ts';
 import { createBody } from '../../../once/create-body.ts';
 import { writeJson } from '../../../output/json.ts';
