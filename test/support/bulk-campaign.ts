@@ -162,10 +162,12 @@ class Course {
   /** A process on this machine continues the run, or runs the list again. */
   async #again(index: number, isFaulty: boolean): Promise<void> {
     const folder = this.#folder(index);
-    const state = await readRun(folder, this.#runId).catch(() => undefined);
+    // Another process may begin a run meanwhile.
+    const id = this.#runId;
+    const state = await readRun(folder, id).catch(() => undefined);
     const isOver = state === undefined || state.endedAt !== undefined || state.finishedAt !== undefined;
     if (isOver || this.#random() < 0.4) await this.#begin(index, isFaulty);
-    else await this.#work(await openRun(folder, this.#runId), index, isFaulty);
+    else await this.#work(await openRun(folder, id), index, isFaulty);
   }
 
   /** Runs the list as `bulk create` does: earlier runs of it that are not finished end. */
