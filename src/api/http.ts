@@ -1,5 +1,5 @@
+import { startDeadline } from '../kernel/async/deadline.ts';
 import { abortReason, type Clock } from '../kernel/clock.ts';
-import { startDeadline } from '../kernel/deadline.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
 import { exactJsonText } from '../kernel/text/exact-json.ts';
 import { type Connections, createConnections } from './connection/dispatcher.ts';

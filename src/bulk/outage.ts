@@ -1,4 +1,4 @@
-import { type BackOff, backOff } from '../kernel/back-off.ts';
+import { type BackOff, backOff } from '../kernel/async/back-off.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { ServiceError, sentenceOf } from '../kernel/errors.ts';

@@ -5,7 +5,7 @@ import type { Envelope, EnvelopeStatus, Template } from '../api/resource-types.t
 import { ServiceClock } from '../api/service-clock.ts';
 import { userAgentOf } from '../api/user-agent.ts';
 import { remindEnvelope } from '../envelopes/remind-envelope.ts';
-import { describeValue } from '../kernel/check-options.ts';
+import { checkOptionNames, describeValue } from '../kernel/check-options.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { userName } from '../kernel/process/user-name.ts';
@@ -179,8 +179,9 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
     page: (number, options) => envelopes.page(number, options),
     get: (id, options) => envelopes.get(id, options?.signal),
     async create(input, options = {}) {
-      refuseUnknown('A new envelope', 'field', input, ENVELOPE_FIELDS);
-      refuseUnknown('create', 'option', options, CREATE_OPTIONS);
+      // A misspelled `send` would email nobody, and a misspelled `requestId` create a second envelope when the call is repeated.
+      checkOptionNames('A new envelope', input, Object.keys(ENVELOPE_FIELDS), 'field');
+      checkOptionNames('envelopes.create', options, ['requestId', 'signal']);
       const { requestId: given, signal } = options;
       const requestId = given ?? newRequestId();
       const create = given === undefined ? createNow : createOnce;
@@ -210,24 +211,6 @@ const ENVELOPE_FIELDS = {
   signingOrder: true,
   send: true,
 } as const satisfies Record<keyof NewEnvelope, true>;
-const CREATE_OPTIONS = { requestId: true, signal: true } as const;
-
-/**
- * Refuses misspelled fields and options, which types don't catch in JavaScript: without `send`, nobody is emailed, and without `requestId`, a repeated
- * call creates a second envelope.
- */
-function refuseUnknown(
-  what: string,
-  kind: 'field' | 'option',
-  given: object,
-  known: Readonly<Record<string, true>>,
-): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown === undefined) return;
-  throw new UsageError(`${what} has no ${kind} ${unknown}.`, {
-    hint: `The ${kind}s are ${Object.keys(known).join(', ')}.`,
-  });
-}
 
 /** Returns an outcome where the commands would report an error with a hint, so that the program can decide. */
 async function outcomeOf(

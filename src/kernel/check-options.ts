@@ -12,17 +12,23 @@ export function describeValue(value: unknown): string {
 
 /**
  * Refuses anything but an object with these options. In code without types, nothing else would detect a misspelled name.
+ * `kind`: what they are called.
  * @throws UsageError naming the call, and the unknown option with the most similar known one.
  */
-export function checkOptionNames(call: string, given: unknown, known: readonly string[]): void {
+export function checkOptionNames(
+  call: string,
+  given: unknown,
+  known: readonly string[],
+  kind: 'option' | 'field' = 'option',
+): void {
   if (!isRecord(given)) {
     throw new UsageError(`${call} requires an object, but got ${describeValue(given)}.`, {
-      hint: 'Pass the options as { name: value }.',
+      hint: `Pass the ${kind}s as { name: value }.`,
     });
   }
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const similar = nearest(unknown, known);
-  const hint = similar === undefined ? `Options: ${known.join(', ')}.` : `Did you mean ${similar}?`;
-  throw new UsageError(`${call} has no option "${unknown}".`, { hint });
+  const hint = similar === undefined ? `The ${kind}s are ${known.join(', ')}.` : `Did you mean ${similar}?`;
+  throw new UsageError(`${call} has no ${kind} "${unknown}".`, { hint });
 }

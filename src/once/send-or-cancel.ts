@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/resource-types.ts';
-import { type Deadline, startDeadline } from '../kernel/deadline.ts';
+import { type Deadline, startDeadline } from '../kernel/async/deadline.ts';
 import { UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';

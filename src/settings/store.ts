@@ -2,6 +2,7 @@ import { closeSync, fstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { NotFoundError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { isOwn } from '../kernel/files/ownership.ts';
 import { openRegular } from '../kernel/files/regular-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import { shellWord } from '../kernel/text/shell-words.ts';
@@ -51,14 +52,14 @@ function readStore(path: string): string | undefined {
  * Refuses a store that other users can change, as ssh does for its configuration: they could name a key command, which is run, or the
  * host that gets the key.
  */
-function requirePrivate({ uid, mode }: Stats, path: string): void {
-  const user = process.getuid?.();
-  if (user === undefined) return;
-  const isForeign = uid !== user && uid !== 0;
-  if (!isForeign && (mode & 0o022) === 0) return;
-  const why = isForeign ? `it belongs to another user (${uid})` : 'other users can change it';
+function requirePrivate(file: Stats, path: string): void {
+  // Windows has other permissions.
+  if (process.geteuid === undefined || (isOwn(file) && (file.mode & 0o022) === 0)) return;
+  const [why, fix] = isOwn(file)
+    ? ['other users can change it', 'chmod 600']
+    : [`it belongs to another user (${file.uid})`, `chown ${process.geteuid()}`];
   throw new UsageError(`The profiles file ${path} is not used, because ${why}.`, {
-    hint: `Check its content, then run \`${isForeign ? `chown ${user}` : 'chmod 600'} ${shellWord(path)}\`.`,
+    hint: `Check its content, then run \`${fix} ${shellWord(path)}\`.`,
   });
 }
 

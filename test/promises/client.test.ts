@@ -164,8 +164,8 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     );
     await service.server.close();
     expect(errors).toEqual([
-      ['UsageError', 'A new envelope has no field sendImmediately.'],
-      ['UsageError', 'create has no option requestID.'],
+      ['UsageError', 'A new envelope has no field "sendImmediately".'],
+      ['UsageError', 'envelopes.create has no option "requestID".'],
     ]);
     expect(service.server.seen).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type Connections, createConnections } from '../../api/connection/dispatcher.ts';
-import { type BackOff, backOff } from '../../kernel/back-off.ts';
+import { type BackOff, backOff } from '../../kernel/async/back-off.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
 import { CERTIFICATE } from '../../kernel/network/unreachable.ts';

@@ -1,4 +1,4 @@
-import { type BackOff, backOff } from '../../kernel/back-off.ts';
+import { type BackOff, backOff } from '../../kernel/async/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';

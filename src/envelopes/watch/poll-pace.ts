@@ -1,4 +1,4 @@
-import { backOff } from '../../kernel/back-off.ts';
+import { backOff } from '../../kernel/async/back-off.ts';
 
 /** How often a watch polls while something changes, and while nothing does. */
 export const WATCH_PACE = { intervalMs: 5_000, quietMs: 60_000 } as const;

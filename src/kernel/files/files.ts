@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type BackOff, backOff } from '../back-off.ts';
+import { type BackOff, backOff } from '../async/back-off.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';

@@ -18,7 +18,8 @@ export function isForeignLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && isForeign(path);
 }
 
-function isOwn({ uid }: Stats): boolean {
+/** Returns true for a file of this user or root, and on Windows. */
+export function isOwn({ uid }: Pick<Stats, 'uid'>): boolean {
   return process.geteuid === undefined || uid === 0 || uid === process.geteuid();
 }
 

@@ -6,6 +6,7 @@ import { ownValue } from '../../kernel/json.ts';
 /** What the sender did wrong if a connection had no request that could be read. */
 export type SenderFault =
   | 'used TLS'
+  | 'used an unknown method'
   | 'used something other than HTTP'
   | 'sent headers that are too long'
   | 'was too slow';
@@ -30,7 +31,13 @@ export function senderFault(error: Error & { rawPacket?: unknown }, socket: Dupl
   if (fault !== undefined || !code.startsWith('HPE_') || CLOSED.has(code)) return fault;
   const { rawPacket } = error;
   if (rawPacket instanceof Uint8Array && rawPacket[0] === TLS_HANDSHAKE) return 'used TLS';
-  return 'used something other than HTTP';
+  return code === 'HPE_INVALID_METHOD' && rawPacket instanceof Uint8Array && isRequestLine(rawPacket)
+    ? 'used an unknown method'
+    : 'used something other than HTTP';
+}
+
+function isRequestLine(bytes: Uint8Array): boolean {
+  return /^[A-Za-z-]{1,20} \S+ HTTP\/\d/.test(Buffer.from(bytes.subarray(0, 2_048)).toString('latin1'));
 }
 
 const STATUS: Readonly<Record<string, string>> = {

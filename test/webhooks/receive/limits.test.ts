@@ -135,6 +135,7 @@ it('closes the connection of every refused request', async () => {
 
 it.each([
   ['used TLS', Buffer.from('160301020001000001fc0303', 'hex')],
+  ['used an unknown method', Buffer.from('FETCH /webhooks HTTP/1.1\r\nHost: a\r\n\r\n')],
   ['used something other than HTTP', Buffer.from('SSH-2.0-OpenSSH_9.6\r\n')],
   ['used something other than HTTP', Buffer.from('POST /webhooks HTTP/1.1\r\nContent-Length: x\r\n\r\n')],
   ['used something other than HTTP', Buffer.from([0, 1, 2, 3])],
