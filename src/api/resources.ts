@@ -91,9 +91,16 @@ export function createResources(
     return envelope;
   };
 
-  async function one(request: HttpRequest): Promise<Envelope> {
+  /** Requests an envelope by its ID. What the service returns with another ID is not noted: who asks for it gets yet another. */
+  async function byId(id: string, options: Partial<HttpRequest>): Promise<Envelope> {
+    const { data, status } = await read({ method: 'GET', path: pathOf(id), ...options }, 'an envelope');
+    const envelope = readEnvelope(data, 'an envelope', status);
+    return envelope.id === id ? noted(envelope, 'get') : envelope;
+  }
+
+  async function create(request: HttpRequest): Promise<Envelope> {
     const { data, status } = await read(request, 'an envelope');
-    return noted(readEnvelope(data, 'an envelope', status), request.method === 'GET' ? 'get' : 'write');
+    return noted(readEnvelope(data, 'an envelope', status), 'write');
   }
 
   async function act(
@@ -148,16 +155,15 @@ export function createResources(
         total: page.total,
       };
     },
-    get: async (id: string, signal?: AbortSignal) =>
-      one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
+    get: async (id: string, signal?: AbortSignal) => byId(id, { signal }).catch(throwFor('envelope', id)),
     /**
      * Returns an envelope to complete an item of a list, or to follow it. What is nested too deeply is null, so that one envelope doesn't
      * hide the others.
      */
     getListed: async (id: string, signal?: AbortSignal) =>
-      one({ method: 'GET', path: pathOf(id), signal, cutsDeep: true }).catch(throwFor('envelope', id)),
+      byId(id, { signal, cutsDeep: true }).catch(throwFor('envelope', id)),
     create: (body: CreateEnvelopeBody, signal?: AbortSignal, logged: LoggedCreate = {}) =>
-      one({ method: 'POST', path: '/esign/envelopes', body, signal, ...logged }).catch(
+      create({ method: 'POST', path: '/esign/envelopes', body, signal, ...logged }).catch(
         throwFor('template', body.templateId),
       ),
     /**

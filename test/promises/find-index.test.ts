@@ -1,9 +1,11 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../support/cli.ts';
+import { Home, linesOf } from '../support/cli.ts';
+import { fakeService } from '../support/fake-service.ts';
 import { FindWorld, findAfterAnyHistory, READINGS } from '../support/find-world.ts';
 import type { Reading } from '../support/model-service.ts';
 import { isPrivate } from '../support/private.ts';
+import { json } from '../support/server.ts';
 
 /* What `find` prints after any changes on the service, in the local files, and in the order and content of lists. */
 const world = (reading: Partial<Reading> = {}) => FindWorld.start(reading);
@@ -156,6 +158,19 @@ describe('the local index', () => {
       expect(await size()).toBeLessThan(first * 3.3);
     }
   });
+
+  it('takes nothing from a service that answers with another ID than it was asked for', async () => {
+    const envelope = (id: string) => ({ id, status: 'SENT', createdAt: '2026-01-02T03:04:05Z' });
+    const service = await fakeService(({ path }, response) => {
+      const [id] = path.split('/esign/envelopes/').slice(1);
+      json(response, 200, { data: id === undefined ? [envelope('env_1')] : envelope(`${id}x`) });
+    });
+    const home = new Home(service.env);
+    await home.run`find env`;
+    await home.run`envelopes get env_2`;
+    expect((await home.run`find env`).code).toBe(0);
+    expect(service.server.seen.length).toBeLessThan(10);
+  }, 20_000);
 
   it('is readable only by its owner', async () => {
     const here = await world();
