@@ -32,18 +32,20 @@ export class Journal<T> {
 
   /**
    * Opens the journal for appending. Creates it and its folder if missing. Only one process may have it open.
-   * `replay` is called with each existing entry.
+   * `replay` is called with each existing entry, then `check`, which throws to refuse the journal.
    * @throws UsageError if the file is of another kind or version, damaged, or not writable. It is not changed in that case.
    */
   static async open<T>(
     reading: JournalReading<T>,
     replay: (entry: T) => void = () => undefined,
+    check: () => void = () => undefined,
   ): Promise<Journal<T>> {
     const { path } = reading;
     let file: FileHandle | undefined;
     try {
       await makePrivateFolder(dirname(path));
       const { size } = await scan(reading, replay);
+      check();
       file = await open(path, 'a', 0o600);
       const journal = new Journal<T>(path, file, size);
       // Cuts only what follows the last complete line, so that the next entry starts on a new line.

@@ -6,6 +6,7 @@ import { DAY_MS } from '../kernel/duration.ts';
 import { EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { exists, makePrivateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { notWritableError } from '../lines/failures.ts';
 import { Journal } from '../lines/journal.ts';
@@ -79,7 +80,7 @@ function draftOf(id: string, files: RunFiles, plan: SavedRowsWriter, release: ()
         await plan.close();
         await writeJournal(files, { type: 'run', id, ...facts }, known);
         isStarted = true;
-        return openRunOf(files, await openJournal(files, id), release, false);
+        return openRunOf(files, await openJournal(files.journal), release, false);
       }),
     async discard() {
       if (isStarted) return;
@@ -107,16 +108,10 @@ async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<RunE
   await syncFolder(join(files.folder, '..'));
 }
 
-async function openJournal(
-  files: RunFiles,
-  id: string,
-): Promise<{ state: RunState; journal: Journal<RunEntry> }> {
-  const { take, state } = stateReader();
-  const journal = await Journal.open<RunEntry>({ path: files.journal, format: RUN_FORMAT }, take);
-  const read = state();
-  if (read !== undefined) return { state: read, journal };
-  await journal.close();
-  throw unknownRunError(id);
+async function openJournal(path: string): Promise<{ state: RunState; journal: Journal<RunEntry> }> {
+  const { take, state } = readState(path);
+  const journal = await Journal.open<RunEntry>({ path, format: RUN_FORMAT }, take, state);
+  return { state: state(), journal };
 }
 
 /** Yields the keys of the rows of a plan, many per entry, because each entry is a write to the disk. */
@@ -166,12 +161,13 @@ function openRunOf(
  * used.
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
-  // Read first, because opening a journal that contains nothing would write to it.
-  await readRun(root, id);
   const files = filesOf(root, id);
-  const release = await usingFolder(files.folder, () => lockFile(files.lock, lockedError(id)));
+  const release = await usingFolder(files.folder, async () => {
+    if (!RUN_ID.test(id) || !(await ifExists(stat(files.journal)))) throw unknownRunError(id);
+    return lockFile(files.lock, lockedError(id));
+  });
   try {
-    return openRunOf(files, await openJournal(files, id), release, true);
+    return openRunOf(files, await openJournal(files.journal), release, true);
   } catch (error) {
     await release();
     throw error;
@@ -210,21 +206,23 @@ export async function readRun(root: string, id: string): Promise<RunState> {
 export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
   if (!RUN_ID.test(id)) return undefined;
   const { journal } = filesOf(root, id);
-  const { take, state } = stateReader();
+  const { take, state } = readState(journal);
   await scan<RunEntry>({ path: journal, format: RUN_FORMAT }, take);
-  const read = state();
-  if (read === undefined && (await exists(journal))) throw noFirstEntryError(journal);
-  return read;
+  return (await exists(journal)) ? state() : undefined;
 }
 
-/** Builds the state of a run from the entries of its journal. It is undefined if the journal is missing. */
-function stateReader() {
+/** Builds the state of a run from the entries of its journal. `state` throws a UsageError without any entry. */
+function readState(journal: string) {
   let read: RunState | undefined;
   const take = (entry: RunEntry) => {
     if (entry.type === 'run') read = new RunState(entry);
     else read?.apply(entry);
   };
-  return { take, state: () => read };
+  const state = () => {
+    if (read === undefined) throw noFirstEntryError(journal);
+    return read;
+  };
+  return { take, state };
 }
 
 /** Returns the IDs of all runs, newest first. */
