@@ -32,15 +32,22 @@ const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
 
 /** Returns a signer as the API shows it (Signer). */
 export function signerView(signer: SignerRecord, rules: ServiceRules): SandboxSigner {
-  const { token: _token, signatureId: _id, values: _values, drawings: _drawings, ...shown } = signer;
+  const { id, email, name, role, order, signedAt, declinedAt, declineReason } = signer;
   const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
-  return { ...shown, status: word ?? signer.status };
+  return { id, email, name, role, order, status: word ?? signer.status, signedAt, declinedAt, declineReason };
 }
 
 /** Returns an envelope as the API shows it (Envelope), without the webhook secret. */
 export function envelopeView(envelope: EnvelopeRecord, rules: ServiceRules): SandboxEnvelope {
-  const { orgId: _org, webhookSecret: _secret, history: _history, pendingDocuments: _, ...shown } = envelope;
-  return { ...shown, signers: envelope.signers.map((signer) => signerView(signer, rules)) };
+  const { id, templateId, templateName, status, signingOrder, subject, message } = envelope;
+  const { metadata, webhookUrl, expiresAt, createdAt, sentAt, completedAt } = envelope;
+  const { documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
+  return {
+    ...{ id, templateId, templateName, status, signingOrder, subject, message },
+    signers: envelope.signers.map((signer) => signerView(signer, rules)),
+    ...{ metadata, webhookUrl, expiresAt, createdAt, sentAt, completedAt },
+    ...{ documentStorageKey, signedDocumentStorageKey, certificateStorageKey },
+  };
 }
 
 /** Returns an envelope as the list shows it. The API document doesn't specify the format of list items. */
