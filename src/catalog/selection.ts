@@ -14,7 +14,7 @@ export interface Selection {
   template?: { id: string; name: string } | undefined;
   /** Part of a signer's address or name, folded. */
   signer?: string | undefined;
-  /** Folded words that must each begin a word of the envelope. See match.ts. */
+  /** Folded words that must each begin a word of the envelope. See kernel/text/search-words.ts. */
   words?: readonly string[] | undefined;
   createdAfter?: Moment | undefined;
   createdBefore?: Moment | undefined;

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type * as CarryOut from '../../src/once/drafts.ts';
+import type * as Drafts from '../../src/once/drafts.ts';
 import type * as Precedence from '../../src/once/precedence.ts';
 import type * as Settling from '../../src/once/settle.ts';
 import type * as Actors from './actors.ts';
@@ -36,7 +36,7 @@ export async function withBrokenRule<T>(
     return await work({ ...(await import('./explore.ts')), ...(await import('./actors.ts')) });
   } finally {
     broken = undefined;
-    for (const name of ['precedence', 'carry-out', 'settle']) vi.doUnmock(`../../src/once/${name}.ts`);
+    for (const name of ['precedence', 'drafts', 'settle']) vi.doUnmock(`../../src/once/${name}.ts`);
     vi.resetModules();
   }
 }
@@ -50,7 +50,7 @@ function breakablePrecedence(real: typeof Precedence): typeof Precedence {
   return { ...real, byPrecedence };
 }
 
-function breakableChoice(real: typeof CarryOut): typeof CarryOut {
+function breakableChoice(real: typeof Drafts): typeof Drafts {
   const chooseEnvelope: typeof real.chooseEnvelope = (host, draft, others) => {
     if (broken === 'sends its own draft') return real.chooseEnvelope(host, draft, []);
     const [other, ...rest] = others;

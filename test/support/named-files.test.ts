@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -12,3 +12,35 @@ it('docs/contributing/reliability.md names only tests that exist', () => {
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((path) => !existsSync(join(root, 'test', path)))).toEqual([]);
 });
+
+/** The files and folders with code and docs, from the root. */
+const paths = ['src', 'test', 'scripts', 'docs', 'bin'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+    join(folder, path).replaceAll('\\', '/'),
+  ),
+);
+
+const IN_BACKTICKS = /`([\w./-]+(?:\.(?:ts|js|cjs|md)|\/))`/g;
+const IN_COMMENT = /(?<=^ *(?:\/?\*|\/\/).*)(?<![\w./-])([\w./-]+\.(?:ts|js|md))\b/gm;
+
+it.each([
+  ['READMEs of src', /^src\/.*README\.md$/, IN_BACKTICKS],
+  ['pages of docs/contributing', /^docs\/contributing\/.*\.md$/, IN_BACKTICKS],
+  ['comments', /^(src|test|scripts|bin)\/.*\.[jt]s$/, IN_COMMENT],
+])('%s name only files and folders that exist', (_, files, name) => {
+  const named = paths
+    .filter((path) => files.test(path))
+    .flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return [...text.matchAll(name)].map(([, found = '']) => ({ path, found }));
+    })
+    .filter(({ found }) => !found.startsWith('dist/'));
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ path, found }) => !exists(found, path))).toEqual([]);
+});
+
+/** Returns true if a file or folder is next to the one that names it or in the root, or if another path ends with its name. */
+function exists(name: string, from: string): boolean {
+  const isThere = [dirname(from), ''].some((folder) => existsSync(join(root, folder, name)));
+  return isThere || paths.some((path) => `/${path}`.endsWith(`/${name.replace(/\/$/, '')}`));
+}
