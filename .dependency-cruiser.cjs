@@ -16,8 +16,8 @@ const ROOMS = {
   catalog: ['api', 'lines'],
   // Which envelope of a request counts, and that it is sent once.
   once: ['api', 'catalog', 'log'],
-  // What a run wanted and did, and which envelopes it found.
-  runs: ['api', 'catalog', 'lines', 'once'],
+  // What a run wanted and did.
+  runs: ['lines', 'once'],
   // The frame: session, terminal, prompts, help, completion, exit codes. Completion and hints use the index.
   cli: ['api', 'catalog', 'log', 'output', 'settings'],
   selection: ['api', 'catalog', 'cli', 'output', 'runs'],
@@ -25,7 +25,7 @@ const ROOMS = {
   templates: ['api', 'catalog', 'cli', 'output'],
   documents: ['api', 'cli', 'output', 'settings'],
   // A listener downloads the documents of completed envelopes.
-  webhooks: ['api', 'cli', 'documents', 'lines', 'output', 'pages', 'settings'],
+  webhooks: ['cli', 'documents', 'lines', 'output', 'pages', 'settings'],
   // Evidence of an envelope contains its documents and its webhooks.
   envelopes: [
     ...['api', 'catalog', 'cli', 'documents', 'log', 'once', 'output', 'pages', 'selection', 'settings'],
@@ -41,7 +41,7 @@ const ROOMS = {
   bulk: ['api', 'catalog', 'cli', 'envelopes', 'once', 'output', 'runs', 'selection', 'tables'],
   // Assistants do what the commands do.
   assistants: [
-    ...['api', 'catalog', 'cli', 'documents', 'envelopes', 'log', 'once', 'output', 'reports'],
+    ...['api', 'catalog', 'cli', 'documents', 'envelopes', 'once', 'output', 'reports'],
     ...['selection', 'templates'],
   ],
 };

@@ -1,10 +1,6 @@
 import { UsageError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../kernel/network/localhost.ts';
 
-export function isLoopback(url: URL): boolean {
-  return isLoopbackHost(url.hostname);
-}
-
 /**
  * Returns the base URL without trailing slashes, query, or fragment.
  * @throws UsageError if it is not an http(s) URL, contains credentials, or is plain http to another machine.
@@ -19,7 +15,7 @@ export function normalizeBaseUrl(text: string, options: { insecureHttp?: boolean
   if (url.username || url.password) {
     throw new UsageError('The base URL must not contain a username or password.', { hint: example });
   }
-  if (url.protocol === 'http:' && !isLoopback(url) && !options.insecureHttp) {
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !options.insecureHttp) {
     throw new UsageError(
       `The base URL ${url.origin} uses plain http, which would send the API key unencrypted.`,
       {

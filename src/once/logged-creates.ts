@@ -65,6 +65,16 @@ export async function findCreates(
   return writes.filter((write) => mayHaveCreated(write) && write.intent.account === client.account);
 }
 
+/** Returns the envelopes that this machine created with a request ID, oldest first. The key may have been another one. */
+export async function loggedEnvelopes(
+  client: Client,
+  memory: WriteMemory,
+  requestId: string,
+): Promise<string[]> {
+  const writes = await memory.find([createKey(client.baseUrl, requestId)]);
+  return writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
+}
+
 function openMs({ intent }: LoggedWrite): number {
   return Date.parse(intent.until) - Date.parse(intent.at);
 }

@@ -1,8 +1,8 @@
 import { isLocked } from '../kernel/files/lock.ts';
 import { scan } from '../lines/scan.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from './journal-entries.ts';
-import { rowKeysOf } from './remembered-rows.ts';
 import { type RowResult, rowResultsOf } from './results.ts';
+import { rowKeysOf } from './row-keys.ts';
 import { filesOf } from './run-files.ts';
 import type { RunState } from './run-state.ts';
 import { RUN_ID, readRun, runIds } from './runs.ts';

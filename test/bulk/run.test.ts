@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
 import { wantedRow } from '../../src/bulk/wanted-row.ts';
 import { identifyMachine } from '../../src/kernel/files/process-identity.ts';
 import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import type { RunEntry } from '../../src/runs/journal-entries.ts';
-import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
 import { filesOf } from '../../src/runs/run-files.ts';
 import { RunState } from '../../src/runs/run-state.ts';
 import { rowOf } from '../support/bulk-rows.ts';

@@ -14,7 +14,7 @@ import type { KnownEnvelopes } from '../../src/once/process-requests.ts';
 import { isWantedRequest, WantedRequests } from '../../src/once/wanted-requests.ts';
 import { holdRun } from '../../src/runs/hold-run.ts';
 import type { RunMode } from '../../src/runs/journal-entries.ts';
-import { readRememberedRows } from '../../src/runs/remembered-rows.ts';
+import { readRememberedRows } from '../../src/bulk/remembered-rows.ts';
 import type { RunRow } from '../../src/runs/run-row.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/runs/runs.ts';
 import { headOf, rowOf } from './bulk-rows.ts';

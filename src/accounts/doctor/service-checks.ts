@@ -1,8 +1,8 @@
-import { isLoopback } from '../../api/base-url.ts';
 import { readRateLimit } from '../../api/rate-headers.ts';
 import type { RawResponse } from '../../api/response.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../../kernel/errors.ts';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { isSandbox } from '../../settings/account-in-words.ts';
 import type { Settings } from '../../settings/resolve.ts';
@@ -26,7 +26,7 @@ export function checkBaseUrl({ baseUrl, profileName }: Settings): DoctorFinding 
   const shown = `${baseUrl.value} (${from})`;
   const url = new URL(baseUrl.value);
   if (url.protocol === 'https:') return ok(name, shown);
-  if (isLoopback(url)) return ok(name, `${shown}, on this machine`);
+  if (isLoopbackHost(url.hostname)) return ok(name, `${shown}, on this machine`);
   return warning(name, `${shown}: the key is sent unencrypted`, 'Use https:// if the service supports it.');
 }
 

@@ -1,5 +1,6 @@
 import { counted } from '../../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../../kernel/errors.ts';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import { type HttpProxy, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import {
@@ -9,7 +10,6 @@ import {
   REFUSED,
   UNKNOWN_ISSUER,
 } from '../../kernel/network/unreachable.ts';
-import { isLoopback } from '../base-url.ts';
 
 const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -66,7 +66,7 @@ export function networkError(error: unknown, facts: Facts): NetworkError {
 function unreachable(error: unknown, code: string, why: string, { url, proxy }: Facts): NetworkError {
   const way = proxy === undefined ? '' : ` through the proxy ${proxyLabel(proxy)}`;
   const kind = code === 'PROXY_TIMEOUT' ? 'TIMEOUT' : 'NETWORK';
-  const isRefusedHere = code === 'ECONNREFUSED' && isLoopback(proxy?.url ?? new URL(url));
+  const isRefusedHere = code === 'ECONNREFUSED' && isLoopbackHost((proxy?.url ?? new URL(url)).hostname);
   return new NetworkError(kind, `Can't reach ${new URL(url).origin}${way}: ${why}.`, {
     cause: error,
     maybeReceived: false,

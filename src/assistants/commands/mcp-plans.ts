@@ -17,8 +17,8 @@ import type { Concern, SignerWithRole } from '../../envelopes/envelope-problems.
 import type { ActionContext, EnvelopeAction } from '../../envelopes/plan-writes.ts';
 import type { Effect } from '../../kernel/command-effects.ts';
 import { type NothingToDoError, sentenceOf } from '../../kernel/errors.ts';
-import { createKey } from '../../log/write-keys.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../once/create-body.ts';
+import { loggedEnvelopes } from '../../once/logged-creates.ts';
 import type { QuestionFacts } from './mcp-question.ts';
 
 /** A planned action: its description for the user, and the function that runs it. */
@@ -51,8 +51,7 @@ export async function planCreate(
   refuseUnconfirmed(concerns);
   const client = await context.session.client();
   const memory = await context.session.memory();
-  const writes = await memory.find([createKey(client.baseUrl, requestId)]);
-  const [known] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : []));
+  const [known] = await loggedEnvelopes(client, memory, requestId);
   const made =
     known !== undefined
       ? [

@@ -6,9 +6,9 @@ import { replacedBy, rowOf, runOf } from '../../catalog/markers.ts';
 import { isVoid } from '../../kernel/statuses.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { byPrecedence } from '../../once/precedence.ts';
-import { requireSameOrganization } from '../../runs/remembered-rows.ts';
 import type { RunFiles } from '../../runs/run-files.ts';
 import type { RunState } from '../../runs/run-state.ts';
+import { requireSameOrganization } from '../remembered-rows.ts';
 
 /** The journal of a run on this machine. */
 export interface RunJournal {

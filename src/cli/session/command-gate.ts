@@ -1,9 +1,9 @@
-import { isLoopback } from '../../api/base-url.ts';
 import type { SandboxControl } from '../../api/sandbox-control.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import { userName } from '../../kernel/process/user-name.ts';
 import { LogFolder, logFolder } from '../../log/log-folder.ts';
 import { NO_MEMORY } from '../../log/write-memory.ts';
@@ -30,7 +30,7 @@ export async function guardsOf(settings: Settings, session: Connection): Promise
 /** Returns true if the profile belongs to a sandbox that is running on this machine at its own address. */
 async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection): Promise<boolean> {
   if (profile?.sandbox !== true || baseUrl?.source !== 'profile') return false;
-  if (!isLoopback(new URL(baseUrl.value))) return false;
+  if (!isLoopbackHost(new URL(baseUrl.value).hostname)) return false;
   return (await session.sandbox()).status().then(
     () => true,
     () => false,

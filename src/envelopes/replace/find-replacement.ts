@@ -4,8 +4,8 @@ import { markedEnvelopes, readIfExists } from '../../catalog/envelope-list.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isVoid } from '../../kernel/statuses.ts';
-import { createKey } from '../../log/write-keys.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
+import { loggedEnvelopes } from '../../once/logged-creates.ts';
 import { byPrecedence } from '../../once/precedence.ts';
 
 /**
@@ -23,8 +23,7 @@ export async function findOwnReplacement(
   memory: WriteMemory,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const writes = await memory.find([createKey(client.baseUrl, replacementId(oldId))]);
-  const [id] = writes.flatMap(({ state, envelopeIds }) => (state === 'done' ? envelopeIds : [])).toReversed();
+  const id = (await loggedEnvelopes(client, memory, replacementId(oldId))).at(-1);
   const made = id === undefined ? undefined : await readIfExists(client, id, signal);
   // If the service doesn't return metadata, the log is enough.
   return made && (replacedBy(made) ?? oldId) === oldId && !isVoid(made) ? made : undefined;

@@ -1,9 +1,9 @@
-import { isLoopback } from '../../api/base-url.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { Context } from '../../cli/session/context.ts';
 import { downloadDocuments } from '../../documents/commands/run-download.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
+import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import type { ListenerOptions } from '../listen-event.ts';
 import { listen } from '../listener.ts';
 import { isAccepted } from '../receive/delivery.ts';
@@ -82,7 +82,7 @@ function refuseLoop(
 ): void {
   const isOwn = (text: string) => {
     const url = new URL(text);
-    const isHere = isLoopback(url) || url.hostname === host || url.hostname === '0.0.0.0';
+    const isHere = isLoopbackHost(url.hostname) || url.hostname === host || url.hostname === '0.0.0.0';
     return isHere && Number(url.port || 80) === port && isSamePath(url.pathname, path);
   };
   if (forwardTo.some(isOwn))

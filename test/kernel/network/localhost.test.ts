@@ -5,7 +5,9 @@ const lookup = vi.hoisted(() => vi.fn());
 vi.mock('node:dns', () => ({ lookup }));
 // Another test file of this worker may have loaded it with the real one.
 vi.resetModules();
-const { isLocalhostName, lookupHost } = await import('../../../src/kernel/network/localhost.ts');
+const { isLocalhostName, isLoopbackHost, lookupHost } = await import(
+  '../../../src/kernel/network/localhost.ts'
+);
 
 afterEach(() => lookup.mockReset());
 
@@ -32,5 +34,34 @@ describe('localhost names', () => {
         done(null, '192.0.2.1'),
     );
     expect(await promisify(lookupHost)(name, {})).toBe('192.0.2.1');
+  });
+});
+
+describe('a loopback host', () => {
+  it.each([
+    'http://localhost',
+    'http://LOCALHOST:4010',
+    'http://127.0.0.1',
+    'http://127.255.255.254',
+    'http://127.1',
+    'http://[::1]:8080',
+    'http://sandbox.localhost',
+  ])('is that of %s', (address) => {
+    expect(isLoopbackHost(new URL(address).hostname)).toBe(true);
+  });
+
+  it.each([
+    'http://localhost.example.com',
+    'http://notlocalhost',
+    'http://mylocalhost.example',
+    'http://127.0.0.1.example.com',
+    'http://x127.0.0.1.example',
+    'http://128.0.0.1',
+    'http://[::2]',
+    'http://[::1:1]',
+    'http://[1::1]',
+    'http://0.0.0.0',
+  ])('is not that of %s', (address) => {
+    expect(isLoopbackHost(new URL(address).hostname)).toBe(false);
   });
 });

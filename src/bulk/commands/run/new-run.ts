@@ -12,7 +12,6 @@ import type { KnownEnvelopes } from '../../../once/process-requests.ts';
 import type { RequestSigner } from '../../../once/request-identity.ts';
 import { isWantedRequest, type WantedRequest, WantedRequests } from '../../../once/wanted-requests.ts';
 import type { RunMode } from '../../../runs/journal-entries.ts';
-import { readRememberedRows } from '../../../runs/remembered-rows.ts';
 import type { RunRow } from '../../../runs/run-row.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import { type OpenRun, type RunDraft, withStartLock } from '../../../runs/runs.ts';
@@ -25,6 +24,7 @@ import {
   type RepeatedRow,
 } from '../../known-rows.ts';
 import { type PlannedWork, WorkCounter } from '../../planned-work.ts';
+import { readRememberedRows } from '../../remembered-rows.ts';
 import { checkFile, type FileReport } from '../../rows/check-file.ts';
 import type { RowDefaults } from '../../rows/check-row.ts';
 import { checkTemplates } from '../../rows/check-templates.ts';

@@ -3,9 +3,9 @@ import { ServiceError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { requireSameOrganization } from '../../../runs/remembered-rows.ts';
 import { type OpenRun, openRun } from '../../../runs/runs.ts';
 import { useProfileOf } from '../../../selection/selected-run.ts';
+import { requireSameOrganization } from '../../remembered-rows.ts';
 import type { RunTools } from './work-on-run.ts';
 
 /**

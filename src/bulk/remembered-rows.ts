@@ -2,18 +2,13 @@ import { stat } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
 import { readIfExists } from '../catalog/envelope-list.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { exists } from '../kernel/files/files.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
-import { isRecord } from '../kernel/json.ts';
-import { readLine } from '../lines/checksummed-line.ts';
-import { linesOf } from '../lines/read-lines.ts';
-import { damagedLineError, noFirstEntryError } from '../lines/scan.ts';
 import { SAME_CONTENT_MS } from '../once/look.ts';
 import type { WantedRequests } from '../once/wanted-requests.ts';
-import { RUN_FORMAT, type RunEntry, type RunHead } from './journal-entries.ts';
-import { filesOf } from './run-files.ts';
-import type { RunState } from './run-state.ts';
-import { readRun, runIds } from './runs.ts';
+import { rowKeysOf } from '../runs/row-keys.ts';
+import { filesOf } from '../runs/run-files.ts';
+import type { RunState } from '../runs/run-state.ts';
+import { readRun, runIds } from '../runs/runs.ts';
 
 /*
  * What the journals of runs on this machine remember of the rows of a list. It is only a memory: the service's list decides.
@@ -92,34 +87,6 @@ async function matchingRows(
 async function hasChangedSince(journal: string, since: number): Promise<boolean> {
   const facts = await ifExists(stat(journal));
   return facts !== undefined && facts.mtimeMs >= since;
-}
-
-type Keys = Extract<RunEntry, { type: 'rows' }>;
-
-/**
- * Yields the head of a journal and the keys of its rows; nothing for a journal of another version.
- * @throws UsageError if one of these lines is damaged, or the head is missing.
- */
-export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
-  const { journal } = filesOf(root, id);
-  let hasHead = false;
-  let line = 0;
-  for await (const { bytes } of linesOf(journal)) {
-    line++;
-    const value = readLine(bytes);
-    // These lines are on disk before the journal has its name, so none of them can be incomplete.
-    if (value === undefined) throw damagedLineError(line, journal);
-    if (line === 1 && isOtherVersion(value)) return;
-    const entry = RUN_FORMAT.read(value);
-    if (entry?.type === 'run' || entry?.type === 'rows') yield entry;
-    else if (hasHead) return;
-    hasHead ||= entry?.type === 'run';
-  }
-  if (!hasHead && (await exists(journal))) throw noFirstEntryError(journal);
-}
-
-function isOtherVersion(header: unknown): boolean {
-  return isRecord(header) && header.version !== RUN_FORMAT.version;
 }
 
 /** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
