@@ -15,6 +15,9 @@ const shared = {
 /** On Node 20, the AWS SDK warns that it will drop support. The bundle hides this warning, too. */
 const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 
+/** Random tests of `npm test` are the same each time. Another seed finds other faults. */
+const seed = { FAULT_SEED: process.env.FAULT_SEED ?? '1' };
+
 /** What only `npm run test:full` runs: `/* @module-tag full *\/` for a file, `{ tags: ['full'] }` for a test. */
 const tags = [{ name: 'full', description: 'runs in npm run test:full only' }];
 
@@ -26,7 +29,8 @@ const commands = {
   ...shared,
   tags,
   globalSetup: ['scripts/in-process.js'],
-  setupFiles: ['test/support/tidy.ts'],
+  setupFiles: ['test/support/tidy.ts', 'test/support/random-seed.ts'],
+  env: seed,
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // Many of them wait: for retries, for signals, for the processes they start.
@@ -59,8 +63,8 @@ export default defineConfig({
           server: { deps: { inline: ['conf', 'atomically'] } },
           include: ['test/**/*.test.ts'],
           exclude: ['test/promises/**', 'test/process/**', 'test/nightly/**'],
-          setupFiles: ['test/support/tidy.ts', 'test/support/fence.ts'],
-          env,
+          setupFiles: ['test/support/tidy.ts', 'test/support/fence.ts', 'test/support/random-seed.ts'],
+          env: { ...env, ...seed },
           restoreMocks: true,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -97,6 +101,7 @@ export default defineConfig({
         test: {
           ...nightly,
           name: 'docs',
+          setupFiles: ['test/support/random-seed.ts'],
           include: ['test/nightly/docs/**/*.test.ts'],
           sequence: { groupOrder: 2 },
         },
@@ -115,7 +120,7 @@ export default defineConfig({
           ...nightly,
           name: 'nightly',
           include: ['test/nightly/*.test.ts'],
-          setupFiles: ['test/support/fence.ts'],
+          setupFiles: ['test/support/fence.ts', 'test/support/random-seed.ts'],
           sequence: { groupOrder: 4 },
         },
       },

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/resource-types.ts';
 import { markedEnvelopes, recentItems, sortOrderOf } from '../../src/catalog/envelope-list.ts';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { requestIdOf } from '../../src/catalog/markers.ts';
-import { clientFor } from '../support/client.ts';
-import { json, startServer } from '../support/server.ts';
+import { clientInMemory, type MemoryRequest } from '../support/client.ts';
+import type { ServiceResponse } from '../support/faulty-service.ts';
 
 /* What a walk of the list finds, compared with a service whose list changes in every way that the API document allows. */
 
@@ -47,8 +48,8 @@ function ordered(envelopes: readonly Envelope[], order: World['order']): Envelop
   return envelopes.toSorted((a, b) => scrambled(numberOf(a)) - scrambled(numberOf(b)));
 }
 
-/** A service on a real socket. Every third envelope has a request ID. */
-async function serve(world: World) {
+/** A service in memory. Every third envelope has a request ID. */
+function serve(world: World) {
   const make = (n: number): Envelope => ({
     id: `env_${n}`,
     status: 'SENT',
@@ -68,14 +69,16 @@ async function serve(world: World) {
     };
     return shown[world.metadata];
   };
-  const server = await startServer(({ path, query }, response) => {
-    const date = { date: new Date(START + made * MINUTE).toUTCString() };
+  const seen: string[] = [];
+  const answer = ({ path, query }: MemoryRequest): ServiceResponse => {
+    seen.push(path);
+    const headers = { date: new Date(START + made * MINUTE).toUTCString() };
     const id = /env_\d+$/.exec(path)?.[0];
     if (id !== undefined) {
       const data = all.find((one) => one.id === id);
       return data
-        ? json(response, 200, { data }, date)
-        : json(response, 404, { error: { code: 'NOT_FOUND', message: 'gone' } }, date);
+        ? { status: 200, body: { data }, headers }
+        : { status: 404, body: { error: { code: 'NOT_FOUND', message: 'gone' } }, headers };
     }
     const change = changes.shift() ?? { delete: 0, at: 0, create: 0 };
     all = all.filter((_, index) => index < change.at || index >= change.at + change.delete);
@@ -86,24 +89,25 @@ async function serve(world: World) {
     const meta = world.counts
       ? { meta: { pagination: { page, total, totalPages: Math.ceil(total / 100) } } }
       : {};
-    json(response, 200, { data: listed.slice((page - 1) * 100, page * 100).map(item), ...meta }, date);
-  });
-  return { server, client: clientFor(server.origin), all: () => all };
+    const data = listed.slice((page - 1) * 100, page * 100).map(item);
+    return { status: 200, body: { data, ...meta }, headers };
+  };
+  return { seen, client: clientInMemory(answer), all: () => all };
 }
 
 /** Runs a walk in a world. Returns the IDs that it yielded, and those that were in the list from its beginning to its end. */
 async function walked(
   world: World,
-  walk: (client: ReturnType<typeof clientFor>) => AsyncIterable<Envelope>,
+  walk: (client: Client) => AsyncIterable<Envelope>,
   isWanted: (envelope: Envelope) => boolean,
 ) {
-  const service = await serve(world);
+  const service = serve(world);
   const before = service.all();
   const found: string[] = [];
   for await (const { id } of walk(service.client)) found.push(id);
   const kept = new Set(service.all());
   const certain = before.filter((one) => kept.has(one) && isWanted(one)).map(({ id }) => id);
-  return { found, certain, requests: service.server.seen.length };
+  return { found, certain, requests: service.seen.length };
 }
 
 describe('a walk of the list', () => {
@@ -165,14 +169,14 @@ describe('a walk of the list', () => {
       changes: [],
       since: 0,
     };
-    const service = await serve(world);
+    const service = serve(world);
     const known = new Set<string>();
     expect(await findByRequestId(service.client, 'request-100', { known })).toBeUndefined();
-    const before = service.server.seen.length;
+    const before = service.seen.length;
     expect((await findByRequestId(service.client, 'request-6', { known }))?.id).toBe('env_6');
     // Those with other markers can't be known: only those without any.
-    const reads = service.server.seen.slice(before).filter(({ path }) => path.includes('env_'));
-    expect(reads.map(({ path }) => Number(path.split('_')[1]) % 3).every((rest) => rest === 0)).toBe(true);
+    const reads = service.seen.slice(before).filter((path) => path.includes('env_'));
+    expect(reads.map((path) => Number(path.split('_')[1]) % 3).every((rest) => rest === 0)).toBe(true);
   });
 });
 

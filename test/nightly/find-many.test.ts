@@ -100,6 +100,6 @@ describe('thousands of envelopes', () => {
 
 it(
   'find returns what the service has, after any sequence of changes',
-  () => findAfterAnyHistory({ runs: Number(process.env.INDEX_RUNS ?? 20) }),
+  () => findAfterAnyHistory(Number(process.env.INDEX_RUNS ?? 20)),
   300_000,
 );

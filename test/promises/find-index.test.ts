@@ -201,4 +201,4 @@ describe('the local index', () => {
   });
 });
 
-it('returns the state of the service after any history', () => findAfterAnyHistory({ runs: 8, seed: 59 }));
+it('returns the state of the service after any history', () => findAfterAnyHistory(8));
