@@ -21,7 +21,8 @@ function hashesIn(path: string): Record<string, string> {
   return Object.fromEntries(paths.map((file) => [file.slice(path.length), hashOf(file)]));
 }
 
-describe('the package', () => {
+// Each packs or bundles everything, which takes ten seconds of a processor that is free.
+describe('the package', { timeout: 300_000 }, () => {
   it('has the same bytes each time it is packed', { tags: ['full'] }, () => {
     const [one, other] = ['one', 'other'].map((name) => {
       const target = join(folder, name);

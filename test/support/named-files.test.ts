@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -13,12 +14,13 @@ it('docs/contributing/reliability.md names only tests that exist', () => {
   expect(named.filter((path) => !existsSync(join(root, 'test', path)))).toEqual([]);
 });
 
-/** The files and folders with code and docs, from the root. */
-const paths = ['src', 'test', 'scripts', 'docs', 'bin'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
-    join(folder, path).replaceAll('\\', '/'),
-  ),
-);
+/** The files that git tracks or would track, from the root. */
+const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((path) => existsSync(join(root, path)) && path !== '');
 
 const IN_BACKTICKS = /`([\w./-]+(?:\.(?:ts|js|cjs|md)|\/))`/g;
 const IN_COMMENT = /(?<=^ *(?:\/?\*|\/\/).*)(?<![\w./-])([\w./-]+\.(?:ts|js|md))\b/gm;
@@ -27,9 +29,9 @@ it.each([
   ['READMEs of src', /^src\/.*README\.md$/, IN_BACKTICKS],
   ['pages of docs/contributing', /^docs\/contributing\/.*\.md$/, IN_BACKTICKS],
   ['comments', /^(src|test|scripts|bin)\/.*\.[jt]s$/, IN_COMMENT],
-])('%s name only files and folders that exist', (_, files, name) => {
-  const named = paths
-    .filter((path) => files.test(path))
+])('%s name only files and folders that exist', (_, naming, name) => {
+  const named = files
+    .filter((path) => naming.test(path))
     .flatMap((path) => {
       const text = readFileSync(join(root, path), 'utf8');
       return [...text.matchAll(name)].map(([, found = '']) => ({ path, found }));
@@ -39,8 +41,8 @@ it.each([
   expect(named.filter(({ path, found }) => !exists(found, path))).toEqual([]);
 });
 
-/** Returns true if a file or folder is next to the one that names it or in the root, or if another path ends with its name. */
+/** Returns true if a file or folder is next to the one that names it or in the root, or if it is the end of another path. */
 function exists(name: string, from: string): boolean {
   const isThere = [dirname(from), ''].some((folder) => existsSync(join(root, folder, name)));
-  return isThere || paths.some((path) => `/${path}`.endsWith(`/${name.replace(/\/$/, '')}`));
+  return isThere || files.some((path) => `/${path}/`.includes(`/${name.replace(/\/$/, '')}/`));
 }
