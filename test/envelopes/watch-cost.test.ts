@@ -121,7 +121,7 @@ describe('watching many', () => {
   });
 
   it('finds the signers if lists omit them', async () => {
-    const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking: true });
+    const { events, model, looks } = await watch({ count: 300, likely: 0.05, seed: 4, lacking: true });
     for (const [id, reported] of changesOf(events)) {
       const moves = model.moves.get(id) ?? [];
       const statuses = (list: readonly { status: string }[]) => list.map((one) => one.status);
