@@ -31,7 +31,7 @@ const ROOMS = {
     ...['api', 'catalog', 'cli', 'documents', 'log', 'once', 'output', 'pages', 'selection', 'settings'],
     ...['tables', 'webhooks'],
   ],
-  client: ['api', 'envelopes', 'log', 'once', 'webhooks'],
+  client: ['api', 'log', 'once', 'webhooks'],
   // A sandbox that is like a service gets stand-ins of its templates. `sign` and `decline` show envelopes.
   sandbox: ['api', 'catalog', 'cli', 'envelopes', 'lines', 'output', 'pages', 'settings'],
   // Doctor checks the bucket.
@@ -129,7 +129,7 @@ module.exports = {
       from: { path: '^src/client/' },
       to: {
         path: '^src/',
-        pathNot: '^src/(client|envelopes|once|catalog|webhooks/receive|log|api|kernel)/(?!commands/)',
+        pathNot: '^src/(client|once|catalog|webhooks/receive|log|api|kernel)/',
       },
     },
     {

@@ -65,3 +65,8 @@ function turnOf(signer: Signer, beganAt: number, isOpen: boolean): Turn | undefi
   if (!isPending(signer)) return undefined;
   return { signer, beganAt, state: isOpen ? 'open' : 'dropped' };
 }
+
+/** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
+export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
+  return signersByOrder({ signers: signers?.filter(isPending), signingOrder })[0] ?? [];
+}

@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/resource-types.ts';
 import { replacedBy, requestIdOf } from '../catalog/markers.ts';
+import { findSigners } from '../catalog/named-signer.ts';
 import { isInFlight, isVoid } from '../kernel/statuses.ts';
 import { byPrecedence } from '../once/precedence.ts';
-import { findSigners } from './named-signer.ts';
 
 /** Why envelopes of a selection are left out of an action, by ID. */
 type Reasons = Map<string, string>;

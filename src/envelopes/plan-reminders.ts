@@ -1,17 +1,18 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { WriteIdentity } from '../api/write-identity.ts';
-import { areTurnsKnown } from '../catalog/turns.ts';
+import { findSigners, signersNamed } from '../catalog/named-signer.ts';
+import { areTurnsKnown, whoseTurn } from '../catalog/turns.ts';
 import { durationInWords, HOUR_MS } from '../kernel/duration.ts';
 import { NothingToDoError, SupersededError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { halfwayError } from '../kernel/halfway-error.ts';
 import { canBeReminded, hasDeclined, isInFlight, isPending } from '../kernel/statuses.ts';
 import { addressOf } from '../kernel/text/person.ts';
 import { remindKey } from '../log/write-keys.ts';
-import type { ActionResult } from '../once/send-or-cancel.ts';
+import { remindEnvelope } from '../once/actions/remind-envelope.ts';
+import type { ActionResult } from '../once/actions/send-or-cancel.ts';
 import { dueTurns, type ReminderSteps } from './due-reminders.ts';
 import type { Concern } from './envelope-problems.ts';
-import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   type ActionContext,
   type ActionReport,
@@ -22,7 +23,6 @@ import {
   type SkippedPlan,
   type WritePlan,
 } from './plan-writes.ts';
-import { remindEnvelope } from './remind-envelope.ts';
 import { REMINDER_GAP, SentReminders } from './sent-reminders.ts';
 
 export interface RemindOptions {

@@ -2,6 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/resource-types.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { replacedBy } from '../catalog/markers.ts';
+import { whoseTurn } from '../catalog/turns.ts';
 import { listed } from '../kernel/duration.ts';
 import {
   EsignError,
@@ -16,9 +17,8 @@ import { canBeCanceled, canBeSent, hasDeclined, hasEnded, hasSigned } from '../k
 import { nameOf } from '../kernel/text/person.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { LoggedWrite } from '../log/logged-write.ts';
-import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/send-or-cancel.ts';
+import { type ActionResult, cancelEnvelope, sendEnvelope } from '../once/actions/send-or-cancel.ts';
 import { type Concern, findProblems, type KnownRoles, NO_ROLES, sortProblems } from './envelope-problems.ts';
-import { whoseTurn } from './named-signer.ts';
 
 /** An action on existing envelopes. Commands, dry runs, questions, and MCP tools all show and execute its plans. */
 export interface EnvelopeAction {

@@ -7,10 +7,10 @@ import { requestIdOf } from '../catalog/markers.ts';
 import { sentenceOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { isAmbiguous } from '../kernel/request-failures.ts';
 import { bodyHashOf, createKey } from '../log/write-keys.ts';
+import { graceDeadline, isAborted, sendEnvelope } from './actions/send-or-cancel.ts';
 import type { CreateOptions, CreateResult } from './created.ts';
 import { findInterrupted } from './interrupted-create.ts';
 import { contentIdOf } from './request-identity.ts';
-import { graceDeadline, isAborted, sendEnvelope } from './send-or-cancel.ts';
 
 /**
  * Creates an envelope with a request ID that nobody else uses, with one request. After a lost response, the envelope is searched for by

@@ -3,9 +3,9 @@ import type { Envelope } from '../api/resource-types.ts';
 import { EsignError } from '../kernel/errors.ts';
 import { isNotFound, isRefusedByState } from '../kernel/request-failures.ts';
 import { isVoid } from '../kernel/statuses.ts';
+import { cancelEnvelope, sendOrCancel } from './actions/send-or-cancel.ts';
 import { byPrecedence, type PrecedenceFacts, precedenceFactsOf } from './precedence.ts';
 import type { RequestHost } from './request-host.ts';
-import { cancelEnvelope, sendOrCancel } from './send-or-cancel.ts';
 
 /** The envelope that counts for a request, and the others. Every machine chooses the same one. */
 export interface ChosenEnvelope {

@@ -10,6 +10,7 @@ import { isVoid } from '../kernel/statuses.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { createKey } from '../log/write-keys.ts';
 import type { WriteMemory } from '../log/write-memory.ts';
+import { readQuietly } from './actions/send-or-cancel.ts';
 import type { CreateWarning } from './created.ts';
 import { cancelDraft } from './drafts.ts';
 import { findCreates } from './logged-creates.ts';
@@ -17,7 +18,6 @@ import type { PrecedenceFacts } from './precedence.ts';
 import { unprovenError } from './refusals.ts';
 import type { OpenRequest, RequestHost, RequestResult } from './request-host.ts';
 import { isForRequest } from './request-identity.ts';
-import { readQuietly } from './send-or-cancel.ts';
 
 interface SingleOptions {
   requestId: string;

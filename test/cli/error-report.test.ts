@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { signersNamed } from '../../src/catalog/named-signer.ts';
 import { errorText, reportOf } from '../../src/cli/error-report.ts';
 import { exitCodeOf } from '../../src/cli/exit-codes.ts';
-import { signersNamed } from '../../src/envelopes/named-signer.ts';
 import {
   BadResponseError,
   NetworkError,

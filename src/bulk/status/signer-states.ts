@@ -1,6 +1,5 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
-import { signersByOrder, turnsOf } from '../../catalog/turns.ts';
-import { whoseTurn } from '../../envelopes/named-signer.ts';
+import { signersByOrder, turnsOf, whoseTurn } from '../../catalog/turns.ts';
 import { ownValue } from '../../kernel/json.ts';
 import { hasDeclined, hasSigned } from '../../kernel/statuses.ts';
 

@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { replacedBy } from '../../catalog/markers.ts';
+import { whoseTurn } from '../../catalog/turns.ts';
 import { renderNextSteps } from '../../cli/next-steps.ts';
 import type { CommandTerminal, NextStepsTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
@@ -12,7 +13,6 @@ import { indented, renderPairs, withHangingIndent } from '../../output/table.ts'
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-import { whoseTurn } from '../named-signer.ts';
 import type { SentReminder } from '../sent-reminders.ts';
 import { nextSteps } from './envelope-next-steps.ts';
 import { endTimeOf, namesOf } from './envelope-table.ts';

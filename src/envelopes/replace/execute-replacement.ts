@@ -6,11 +6,16 @@ import { RequestIdUsedError } from '../../kernel/errors.ts';
 import { isRefusedByState } from '../../kernel/request-failures.ts';
 import { isTerminal, isVoid } from '../../kernel/statuses.ts';
 import type { WriteMemory } from '../../log/write-memory.ts';
+import {
+  type ActionResult,
+  cancelEnvelope,
+  readQuietly,
+  sendEnvelope,
+} from '../../once/actions/send-or-cancel.ts';
 import { createBody } from '../../once/create-body.ts';
 import { createOnce } from '../../once/create-envelope.ts';
 import type { CreateResult, WebhookSecretSource } from '../../once/created.ts';
 import { cancelDraft } from '../../once/drafts.ts';
-import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../../once/send-or-cancel.ts';
 import { isSameEnvelope } from '../../once/wording.ts';
 import { findReplacement, replacementId, replacementsOf } from './find-replacement.ts';
 import {

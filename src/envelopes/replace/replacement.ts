@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../../api/resource-types.ts';
 import { contentIn } from '../../catalog/markers.ts';
+import { signersHint, signersNamed } from '../../catalog/named-signer.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { addressOf } from '../../kernel/text/person.ts';
@@ -7,7 +8,6 @@ import { wordsForHint } from '../../kernel/text/shell-words.ts';
 import { LIMITS, OWN_METADATA_KEYS, REPLACES_KEY } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput, SignerInput } from '../../once/create-body.ts';
 import { lifetimeOf } from '../../once/wording.ts';
-import { signersHint, signersNamed } from '../named-signer.ts';
 import { parseSigner, parseSigners } from '../signer-mailbox.ts';
 
 /** The changes to make in the new envelope. Everything else stays the same. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { findSigners } from '../../src/catalog/named-signer.ts';
+import { whoseTurn } from '../../src/catalog/turns.ts';
 import { statusText } from '../../src/envelopes/commands/envelope-text.ts';
-import { findSigners, whoseTurn } from '../../src/envelopes/named-signer.ts';
 import { foldText } from '../../src/kernel/text/search-words.ts';
 
 const NOW = Date.UTC(2026, 10, 28);

@@ -1,10 +1,10 @@
-import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/resource-types.ts';
-import { type Deadline, startDeadline } from '../kernel/async/deadline.ts';
-import { UnknownOutcomeError } from '../kernel/errors.ts';
-import { isAmbiguous, isRefusedByState } from '../kernel/request-failures.ts';
-import { isVoid } from '../kernel/statuses.ts';
-import { command } from '../kernel/text/shell-words.ts';
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/resource-types.ts';
+import { type Deadline, startDeadline } from '../../kernel/async/deadline.ts';
+import { UnknownOutcomeError } from '../../kernel/errors.ts';
+import { isAmbiguous, isRefusedByState } from '../../kernel/request-failures.ts';
+import { isVoid } from '../../kernel/statuses.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 
 /** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
 const GRACE_FACTOR = 2;

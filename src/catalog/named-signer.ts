@@ -1,7 +1,5 @@
 import type { Envelope, Signer } from '../api/resource-types.ts';
-import { signersByOrder } from '../catalog/turns.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { isPending } from '../kernel/statuses.ts';
 import { comparableSigner } from '../kernel/text/email-address.ts';
 import { wordsForHint } from '../kernel/text/shell-words.ts';
 
@@ -21,11 +19,6 @@ export function findSigners({ signers }: Envelope, name: string): Signer[] {
   return (signers ?? []).filter(
     ({ id, email }) => id === name || (email && comparableSigner(email) === address),
   );
-}
-
-/** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
-export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
-  return signersByOrder({ signers: signers?.filter(isPending), signingOrder })[0] ?? [];
 }
 
 /** Returns a hint that lists the signers; undefined for an envelope without any. */

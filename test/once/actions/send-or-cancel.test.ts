@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sendEnvelope, sendOrCancel } from '../../src/once/send-or-cancel.ts';
-import { json, loseReply } from '../support/server.ts';
-import { type ResponseOutcome, seen, serviceOf } from './one-service.ts';
+import { sendEnvelope, sendOrCancel } from '../../../src/once/actions/send-or-cancel.ts';
+import { json, loseReply } from '../../support/server.ts';
+import { type ResponseOutcome, seen, serviceOf } from '../one-service.ts';
 
 describe('an action', () => {
   const DRAFT = { id: 'env_1', status: 'DRAFT' };

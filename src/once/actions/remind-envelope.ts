@@ -1,8 +1,8 @@
-import type { Client } from '../api/client.ts';
-import type { WriteIdentity } from '../api/write-identity.ts';
-import { isAmbiguous } from '../kernel/request-failures.ts';
-import { type ActionResult, readQuietly, unknownOutcomeError } from '../once/send-or-cancel.ts';
-import { signersNamed } from './named-signer.ts';
+import type { Client } from '../../api/client.ts';
+import type { WriteIdentity } from '../../api/write-identity.ts';
+import { signersNamed } from '../../catalog/named-signer.ts';
+import { isAmbiguous } from '../../kernel/request-failures.ts';
+import { type ActionResult, readQuietly, unknownOutcomeError } from './send-or-cancel.ts';
 
 /**
  * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
