@@ -225,6 +225,7 @@ describe('the rate limit', () => {
     expect([run.code, linesOf(run.stdout).length, times.length]).toEqual([0, 3, 4]);
     const waited = (times.at(-1) ?? 0) - (times[1] ?? 0);
     expect(waited).toBeGreaterThan(2_000);
-    expect(waited).toBeLessThan(6_000);
+    // The window resets after 13 minutes.
+    expect(waited).toBeLessThan(60_000);
   });
 });
