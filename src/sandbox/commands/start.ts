@@ -109,10 +109,14 @@ async function announce(
   saved: SavedSandboxProfile,
   terminal: CommandTerminal,
 ): Promise<void> {
-  const { close: _close, control: _control, keys, ...ready } = sandbox;
-  if (terminal.json)
-    return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);
-  terminal.err(renderSandbox(sandbox, saved, terminal));
+  if (!terminal.json) return terminal.err(renderSandbox(sandbox, saved, terminal));
+  const { baseUrl, apiKey, endpoint, bucket, region, accessKeyId, secretAccessKey } = sandbox;
+  const { dashboardUrl, keys, orgId, dataDir } = sandbox;
+  const ready = {
+    ...{ type: 'ready', baseUrl, apiKey, endpoint, bucket, region, accessKeyId, secretAccessKey },
+    ...{ dashboardUrl, orgId, dataDir, ...(keys.length > 0 ? { keys } : {}) },
+  };
+  await writeJsonLine(ready, terminal);
 }
 
 /** Renders the facts of a sandbox that has just started, and what to try. */
