@@ -56,12 +56,13 @@ export class Runs {
 
   async open(): Promise<void> {
     this.root = await mkdtemp(join(tmpdir(), 'esign-bulk-'));
-    this.service = new FaultyService(this.clock);
+    this.service = await FaultyService.start(this.clock);
     this.client = this.service.client(this.clock, this.memory, { retries: 1, random: () => 0.5 });
   }
 
   async close(): Promise<void> {
     for (const { run } of this.#begun.values()) await run.close();
+    await this.service.close();
     await rm(this.root, { recursive: true, force: true });
   }
 

@@ -5,8 +5,8 @@ import type { Envelope } from '../../src/api/resource-types.ts';
 import { markedEnvelopes, recentItems, sortOrderOf } from '../../src/catalog/envelope-list.ts';
 import { findByRequestId } from '../../src/catalog/find-by-request-id.ts';
 import { requestIdOf } from '../../src/catalog/markers.ts';
-import { clientFor, inMemory } from '../support/client.ts';
-import type { ServiceRequest, ServiceResponse } from '../support/faulty-service.ts';
+import { clientInMemory, type MemoryRequest } from '../support/client.ts';
+import type { ServiceResponse } from '../support/faulty-service.ts';
 
 /* What a walk of the list finds, compared with a service whose list changes in every way that the API document allows. */
 
@@ -70,7 +70,7 @@ function serve(world: World) {
     return shown[world.metadata];
   };
   const seen: string[] = [];
-  const answer = ({ path, query }: ServiceRequest): ServiceResponse => {
+  const answer = ({ path, query }: MemoryRequest): ServiceResponse => {
     seen.push(path);
     const headers = { date: new Date(START + made * MINUTE).toUTCString() };
     const id = /env_\d+$/.exec(path)?.[0];
@@ -92,7 +92,7 @@ function serve(world: World) {
     const data = listed.slice((page - 1) * 100, page * 100).map(item);
     return { status: 200, body: { data, ...meta }, headers };
   };
-  return { seen, client: clientFor('http://127.0.0.1', { dispatcher: inMemory(answer) }), all: () => all };
+  return { seen, client: clientInMemory(answer), all: () => all };
 }
 
 /** Runs a walk in a world. Returns the IDs that it yielded, and those that were in the list from its beginning to its end. */

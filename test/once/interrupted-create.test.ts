@@ -34,7 +34,7 @@ beforeEach(() => {
   clock = fakeClock();
   memory = new LogFolder(logFolder(folder), clock);
 });
-const start = (behavior: Behavior = {}) => new FaultyService(clock, behavior);
+const start = (behavior: Behavior = {}) => FaultyService.start(clock, behavior);
 
 interface Run {
   time?: Clock;
@@ -76,7 +76,7 @@ describe('the same command after a kill', () => {
     ['was answered without an envelope', { fateOf: firstOnly('no envelope'), listLagMs: 20_000 }],
     ['is not found for a while', { getLagMs: 15_000, listLagMs: 30_000 }],
   ])('finds the envelope of the request that %s', async (_, behavior) => {
-    const on = start(behavior);
+    const on = await start(behavior);
     await interrupt(on);
     expect(await create(on)).toMatchObject(FOUND);
     expect(on.emailsByAddress()).toEqual(ONCE);
@@ -84,14 +84,14 @@ describe('the same command after a kill', () => {
   });
 
   it('creates one once the list must show what the request did, which never arrived', async () => {
-    const on = start({ fateOf: firstOnly('never came') });
+    const on = await start({ fateOf: firstOnly('never came') });
     await interrupt(on);
     expect(await create(on)).toMatchObject({ by: 'reply' });
     expect(on.emailsByAddress()).toEqual(ONCE);
   });
 
   it('finds the envelope of a process that is still trying, and sends once more', async () => {
-    const on = start({ fateOf: firstOnly('never came'), listLagMs: 45_000 });
+    const on = await start({ fateOf: firstOnly('never came'), listLagMs: 45_000 });
     await interrupt(on);
     const [write] = await writesOf(on);
     if (write === undefined) throw new Error('no write');
@@ -116,8 +116,8 @@ describe('the same command after a kill', () => {
     ['another service', true],
     ['another organization at the same service', false],
   ])("creates a new envelope at %s, and doesn't touch the interrupted one", async (_, isOther) => {
-    const on = start();
-    const other = isOther ? start() : on;
+    const on = await start();
+    const other = isOther ? await start() : on;
     await interrupt(on);
     expect(await create(other, { apiKey: 'sk_other_0123456789' })).toMatchObject({ by: 'reply' });
     expect(await writesOf(on)).toContainEqual(expect.objectContaining({ state: 'open' }));
@@ -132,7 +132,7 @@ describe('the same command after a kill', () => {
   ])('finds the envelope if the clock of the first one was %s', async (_, skew) => {
     for (const dateSkewMs of [0, 'no header'] as const) {
       // Nothing shows that the clock was behind, so the envelope has to be in the list by now.
-      const on = start({ dateSkewMs, listLagMs: skew < 0 ? 0 : 20_000 });
+      const on = await start({ dateSkewMs, listLagMs: skew < 0 ? 0 : 20_000 });
       const wrong: Clock = { now: () => clock.now() + skew, sleep: clock.sleep };
       const { time, memory: own } = killedProcess(memory, wrong);
       await codeOf(create(on, { time, memory: own }));
@@ -146,13 +146,13 @@ describe('the same command after a kill', () => {
     ['a subject', { subject: 'Other' }],
     ['metadata', { metadata: { deal: 2 } }],
   ])('is a new one with other %s', async (_, change) => {
-    const on = start();
+    const on = await start();
     await interrupt(on);
     expect(await create(on, { change })).toMatchObject({ by: 'reply' });
   });
 
   it('is a new one a day later, or once the envelope was canceled', async () => {
-    const on = start();
+    const on = await start();
     await interrupt(on);
     const [first] = on.stored;
     if (first) first.envelope.status = 'CANCELLED';
@@ -163,7 +163,7 @@ describe('the same command after a kill', () => {
   });
 
   it('sends the envelope if it is still a draft', async () => {
-    const on = start({ onlyDrafts: true });
+    const on = await start({ onlyDrafts: true });
     await interrupt(on, killedProcess(memory, clock));
     const [made] = on.stored;
     if (made) made.envelope.status = 'DRAFT';
@@ -173,7 +173,7 @@ describe('the same command after a kill', () => {
   });
 
   it('creates nothing if the service shows no request IDs', async () => {
-    const on = start({ keys: 'dropped' });
+    const on = await start({ keys: 'dropped' });
     await interrupt(on);
     for (let times = 0; times < 2; times++) {
       expect(await codeOf(create(on))).toBe('UNKNOWN_OUTCOME');
@@ -183,7 +183,7 @@ describe('the same command after a kill', () => {
   });
 
   it('finds the envelope in one process without a state folder', async () => {
-    const on = start({ listLagMs: 70_000, fateOf: firstOnly('lost') });
+    const on = await start({ listLagMs: 70_000, fateOf: firstOnly('lost') });
     const own = new ProcessMemory();
     expect(await codeOf(create(on, { memory: own }))).toBe('UNKNOWN_OUTCOME');
     expect(await create(on, { memory: own })).toMatchObject(FOUND);
@@ -200,7 +200,7 @@ describe('after an unknown outcome', () => {
 
   it.each(CASES)('the same command and the one that the error names email once: %s', async (_, behavior) => {
     for (const which of ['same', 'named'] as const) {
-      const on = start(behavior);
+      const on = await start(behavior);
       const requestId = `generated-${which}`;
       await expect(create(on, { requestId })).rejects.toMatchObject({
         code: 'UNKNOWN_OUTCOME',
@@ -221,7 +221,7 @@ describe('after an unknown outcome', () => {
     ['no envelope', { listLagMs: 59_000 }],
     ['late', { lateMs: 25_000, listLagMs: 40_000 }],
   ])('of a search that was stopped, the named command emails once: %s', async (fate, behavior) => {
-    const on = start({ ...behavior, fateOf: firstOnly(fate) });
+    const on = await start({ ...behavior, fateOf: firstOnly(fate) });
     const requestId = 'generated-1';
     const controller = new AbortController();
     const sleep: Clock['sleep'] = async (ms, signal) => {
@@ -239,13 +239,13 @@ describe('after an unknown outcome', () => {
 
 describe('a create that should be sent immediately, but is answered with a draft', () => {
   it.each<Fate>(['ok', 'lost', 'no body', 500])('is sent: %s', async (fate) => {
-    const on = start({ onlyDrafts: true, fateOf: firstOnly(fate) });
+    const on = await start({ onlyDrafts: true, fateOf: firstOnly(fate) });
     expect(await create(on)).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
     expect(on.emailsByAddress()).toEqual(ONCE);
   });
 
   it('stays one if it was not to be sent', async () => {
-    const on = start();
+    const on = await start();
     expect(await create(on, { change: { send: false } })).toMatchObject({ envelope: { status: 'DRAFT' } });
     expect(on.emails).toEqual([]);
   });

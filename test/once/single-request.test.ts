@@ -29,7 +29,7 @@ beforeEach(() => {
   clock = fakeClock();
 });
 
-const start = (behavior: Behavior = {}) => new FaultyService(clock, behavior);
+const start = (behavior: Behavior = {}) => FaultyService.start(clock, behavior);
 
 interface Run extends Partial<EnvelopeInput> {
   /** A machine is a state folder. */
@@ -86,7 +86,7 @@ describe.each(HOSTILE)('with a service whose list or clock %s', (_, behavior) =>
   it.each<Fate>(['ok', 'lost', 'no body', 408, 499, 500])(
     'a request ID emails once if the first response is %s',
     async (fate) => {
-      const on = start({ ...behavior, fateOf: firstOnly(fate) });
+      const on = await start({ ...behavior, fateOf: firstOnly(fate) });
       await run(on);
       expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { id: 'env_1', status: 'SENT' } });
       // By then, a service finds a draft that was left, so that it can be canceled.
@@ -104,13 +104,13 @@ describe.each(HOSTILE)('with a service whose list or clock %s', (_, behavior) =>
 
 describe('a request ID', () => {
   it('sends the oldest draft and cancels the other one if a response was lost', async () => {
-    const on = start({ fateOf: firstOnly('lost') });
+    const on = await start({ fateOf: firstOnly('lost') });
     expect(await run(on)).toMatchObject({ by: 'lookup', envelope: { id: 'env_1', status: 'SENT' } });
     expect(statuses(on)).toEqual(['SENT', 'CANCELLED']);
   });
 
   it('needs one draft if the first request never arrived', async () => {
-    const on = start({ fateOf: firstOnly('never came') });
+    const on = await start({ fateOf: firstOnly('never came') });
     expect(await run(on)).toMatchObject({ by: 'reply' });
     expect(statuses(on)).toEqual(['SENT']);
   });
@@ -121,7 +121,7 @@ describe('a request ID', () => {
     ['and the list lags', 30_000, 25_000],
     ['and both together take longer than a minute', 30_000, 40_000],
   ])('emails once if a lost request takes effect late, %s', async (_, lateMs, listLagMs) => {
-    const on = start({ fateOf: firstOnly('late'), lateMs, listLagMs });
+    const on = await start({ fateOf: firstOnly('late'), lateMs, listLagMs });
     const { envelope } = await run(on);
     await clock.sleep(2 * MINUTE);
     for (const machine of ['one', 'two'])
@@ -131,7 +131,7 @@ describe('a request ID', () => {
   });
 
   it('is sent after a kill between the request and its response, even if the clock is set ahead since', async () => {
-    const on = start({ listLagMs: 55_000 });
+    const on = await start({ listLagMs: 55_000 });
     await codeOf(run(on, killedProcess(memoryOf('one'), clock)));
     expect(statuses(on)).toEqual(['DRAFT']);
     const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };
@@ -140,7 +140,7 @@ describe('a request ID', () => {
   });
 
   it('emails once although the service does not find its envelope for a while', async () => {
-    const on = start();
+    const on = await start();
     await run(on);
     // The log names the envelope, but a moment later, another node of the service shows it neither in the list nor by its ID.
     on.behavior.listLagMs = 50_000;
@@ -151,7 +151,7 @@ describe('a request ID', () => {
   });
 
   it('is free for other content after a request that created nothing', async () => {
-    const on = start({ fateOf: ({ number }) => (number <= 4 ? 'never came' : 'ok') });
+    const on = await start({ fateOf: ({ number }) => (number <= 4 ? 'never came' : 'ok') });
     expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
     const bo = { signers: [{ email: 'bo@example.com', name: 'Bo' }] };
     expect(await run(on, bo)).toMatchObject({ by: 'reply' });
@@ -162,7 +162,7 @@ describe('a request ID', () => {
     ['in one state folder', () => 'one'],
     ['on several machines', (index: number) => `machine-${index}`],
   ])('emails once for calls at the same time %s', async (_, machineOf) => {
-    const on = start({ listLagMs: 20_000 });
+    const on = await start({ listLagMs: 20_000 });
     const all = await Promise.all(
       Array.from({ length: 5 }, (_one, index) => run(on, { machine: machineOf(index) })),
     );
@@ -174,7 +174,7 @@ describe('a request ID', () => {
   it('emails once if one process waits for the rate limit and the other does not', async () => {
     for (const fate of ['ok', 'lost', 'late'] as const) {
       const fates: Fate[] = [429, 'ok', fate];
-      const on = start({
+      const on = await start({
         listLagMs: 25_000,
         lateMs: 8_000,
         fateOf: ({ number }) => fates[number - 1] ?? 'ok',
@@ -186,7 +186,7 @@ describe('a request ID', () => {
 
   it('is found on another machine, and after the state folder was lost', async () => {
     for (const listMetadata of ['shown', 'null', 'empty', 'missing'] as const) {
-      const on = start({ listMetadata });
+      const on = await start({ listMetadata });
       await run(on, { machine: `a-${listMetadata}` });
       expect(await run(on, { machine: `b-${listMetadata}` })).toMatchObject({ by: 'earlier' });
       expect(on.stored).toHaveLength(1);
@@ -194,16 +194,20 @@ describe('a request ID', () => {
   });
 
   it('is independent at another service and with the key of another organization', async () => {
-    const on = start({ fateOf: firstOnly('lost') });
+    const on = await start({ fateOf: firstOnly('lost') });
     const other = await FaultyService.start(clock);
-    await codeOf(run(on, killedProcess(memoryOf('one'), clock)));
-    expect(await run(other)).toMatchObject({ by: 'reply' });
-    expect(await run(on)).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
-    expect([on.emailsByAddress(), other.emailsByAddress()]).toEqual([ONCE, ONCE]);
+    try {
+      await codeOf(run(on, killedProcess(memoryOf('one'), clock)));
+      expect(await run(other)).toMatchObject({ by: 'reply' });
+      expect(await run(on)).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
+      expect([on.emailsByAddress(), other.emailsByAddress()]).toEqual([ONCE, ONCE]);
+    } finally {
+      await other.close();
+    }
   });
 
   it('is refused for another template or other signers, on this machine and on another', async () => {
-    const on = start();
+    const on = await start();
     await run(on);
     const bo = { signers: [{ email: 'bo@example.com', name: 'Bo' }] };
     for (const machine of ['one', 'two'])
@@ -216,7 +220,7 @@ describe('a request ID', () => {
   });
 
   it.each(['CANCELLED', 'DECLINED', 'EXPIRED'])('is refused if its envelope is %s', async (status) => {
-    const on = start();
+    const on = await start();
     const { envelope } = await run(on);
     const [stored] = on.stored;
     if (stored) stored.envelope.status = status;
@@ -230,7 +234,7 @@ describe('a request ID', () => {
   });
 
   it('is not sent if somebody cancels its draft, and sent by the same command again', async () => {
-    const on = start({
+    const on = await start({
       fateOf: ({ path }) => {
         const [made] = on.stored;
         if (path.endsWith('/send') && made?.envelope.status === 'DRAFT') made.envelope.status = 'CANCELLED';
@@ -252,7 +256,7 @@ describe('a response that reports a success without an envelope', () => {
   it.each<Fate>(['no body', 'no envelope'])(
     'ends unknown and emails nobody if it always comes: %s',
     async (fate) => {
-      const on = start({ fateOf: () => fate });
+      const on = await start({ fateOf: () => fate });
       await expect(run(on)).rejects.toMatchObject({
         code: 'UNKNOWN_OUTCOME',
         message: expect.stringContaining('order-1') as unknown,
@@ -267,13 +271,13 @@ describe('a response that reports a success without an envelope', () => {
   );
 
   it.each<Fate>(['no body', 'lost', 408, 500])('does not matter when the draft is sent: %s', async (fate) => {
-    const on = start({ fateOf: ({ path }) => (path.endsWith('/send') ? fate : 'ok') });
+    const on = await start({ fateOf: ({ path }) => (path.endsWith('/send') ? fate : 'ok') });
     expect(await run(on)).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
     expect(on.emailsByAddress()).toEqual(ONCE);
   });
 
   it('means sent, even if it still shows a draft', async () => {
-    const on = start({ sentReply: 'DRAFT' });
+    const on = await start({ sentReply: 'DRAFT' });
     expect(await run(on)).toMatchObject({ envelope: { status: 'SENT' } });
     expect(on.emailsByAddress()).toEqual(ONCE);
   });
@@ -287,7 +291,7 @@ describe('an envelope ID of any form', () => {
     ['a number as a text', (number: number) => `471${number}`],
     ['too long for the log', (number: number) => 'x'.repeat(501) + number],
   ])('is found again after a lost response: %s', async (_, idOf) => {
-    const on = start({ idOf, fateOf: firstOnly('lost') });
+    const on = await start({ idOf, fateOf: firstOnly('lost') });
     expect(await run(on)).toMatchObject({ envelope: { id: idOf(1), status: 'SENT' } });
     expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { id: idOf(1) } });
     expect(on.emailsByAddress()).toEqual(ONCE);
@@ -297,7 +301,7 @@ describe('an envelope ID of any form', () => {
     ['like a flag', (number: number) => `--yes${number}`],
     ['empty', () => ''],
   ])('is refused if it is %s, and nobody is emailed', async (_, idOf) => {
-    const on = start({ idOf });
+    const on = await start({ idOf });
     for (let times = 0; times < 2; times++)
       expect(await codeOf(run(on))).toMatch(/^(UNKNOWN_OUTCOME|BAD_RESPONSE)$/);
     expect(on.emails).toEqual([]);
@@ -311,7 +315,7 @@ describe('a request ID that the service shows in another form', () => {
     ['composed, of a decomposed one', 'Auftrag Müller'.normalize('NFD'), (text) => text.normalize('NFC')],
     ['with blanks around it', 'order-1', (text) => ` ${text} `],
   ])('is recognized on every machine: %s', async (_, requestId, textIn) => {
-    const on = start({ textIn, fateOf: firstOnly('lost') });
+    const on = await start({ textIn, fateOf: firstOnly('lost') });
     expect(await run(on, { requestId })).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
     for (const machine of ['one', 'two']) {
       const again = await run(on, { machine, requestId });
@@ -327,12 +331,12 @@ describe('a request ID that the service shows in another form', () => {
     ['without leading zeros', '0042', (text) => (/^\d+$/.test(text) ? Number(text) : text)],
     ['hidden', 'order-1', () => '***'],
   ])('proves nothing, so it is recorded only on this machine: %s', async (_, requestId, textIn) => {
-    const on = start({ textIn });
+    const on = await start({ textIn });
     expect(await run(on, { requestId })).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on, { requestId })).toMatchObject({ by: 'earlier', envelope: { id: 'env_1' } });
     expect(on.emailsByAddress()).toEqual(ONCE);
     // After a lost response, nothing can be proved.
-    const lost = start({ textIn, fateOf: firstOnly('lost') });
+    const lost = await start({ textIn, fateOf: firstOnly('lost') });
     for (let times = 0; times < 3; times++) {
       expect(await codeOf(run(lost, { machine: 'lost', requestId }))).toBe('UNKNOWN_OUTCOME');
       await clock.sleep(10 * MINUTE);
@@ -343,15 +347,15 @@ describe('a request ID that the service shows in another form', () => {
 
 describe('a service that shows no metadata', () => {
   it('lets the local log decide, with a notice', async () => {
-    const on = start({ keys: 'dropped' });
+    const on = await start({ keys: 'dropped' });
     expect(await run(on)).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on)).toMatchObject({ by: 'earlier' });
     expect(statuses(on)).toEqual(['SENT']);
-    expect((await run(start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
+    expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
   });
 
   it('sends nothing after a lost response, names the draft, and leaves no more of them', async () => {
-    const on = start({ keys: 'dropped', fateOf: firstOnly('lost') });
+    const on = await start({ keys: 'dropped', fateOf: firstOnly('lost') });
     for (let times = 0; times < 3; times++) {
       await expect(run(on)).rejects.toMatchObject({
         code: 'UNKNOWN_OUTCOME',
@@ -371,12 +375,12 @@ it.each([
   ['ends with a no-break space', 'order-1\u00a0'],
   ['is longer than 200 characters', 'x'.repeat(201)],
 ])('a request ID is refused before anything is sent if it %s', async (_, requestId) => {
-  const on = start();
+  const on = await start();
   const options = { memory: new ProcessMemory() };
   await expect(createOnce(on.client(), createBody(wanted, requestId), options)).rejects.toMatchObject({
     code: 'USAGE',
   });
-  expect(on.steps).toEqual([]);
+  expect(on.seen).toEqual([]);
 });
 
 const SEED = Number(process.env.FAULT_SEED ?? 1);
@@ -390,7 +394,7 @@ it(`emails nobody twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
     const random = seeded(seed);
     const pick = <T>(values: readonly [T, ...T[]]): T =>
       values[Math.floor(random() * values.length)] ?? values[0];
-    const on = start({
+    const on = await start({
       listLagMs: pick([0, 1_000, 20_000, 59_000]),
       listMetadata: pick(['shown', 'null', 'empty', 'missing']),
       keys: pick(['kept', 'lower-cased']),

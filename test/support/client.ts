@@ -1,8 +1,7 @@
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
-import { createAgent, type HttpAgent } from '../../src/api/connection/undici.ts';
-import { parseJson } from '../../src/kernel/json.ts';
+import { createAgent } from '../../src/api/connection/undici.ts';
 import { fakeClock } from './clock.ts';
-import type { ServiceRequest, ServiceResponse } from './faulty-service.ts';
+import type { ServiceResponse } from './faulty-service.ts';
 
 /** A client for a test server: no real waiting, and a timeout that only a test which waits for one shortens. */
 export function clientFor(origin: string, options: Partial<ClientOptions> = {}): Client {
@@ -17,25 +16,18 @@ export function clientFor(origin: string, options: Partial<ClientOptions> = {}):
   });
 }
 
-/** Connections to a service in memory, for tests of thousands of requests. Without an answer, the response is lost. */
-export function inMemory(
-  answer: (request: ServiceRequest) => ServiceResponse | Promise<ServiceResponse | undefined>,
-): HttpAgent {
-  const request = async (asked: Asked) => {
-    const { pathname: path, searchParams: query } = new URL(asked.path, 'http://x');
-    const body = asked.body === undefined ? undefined : parseJson(asked.body);
-    const reply = await answer({ method: asked.method, path, query, body });
-    if (asked.signal?.aborted) throw asked.signal.reason;
-    if (reply === undefined) throw Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
-    const text = reply.body === undefined ? '' : JSON.stringify(reply.body);
-    return { statusCode: reply.status, headers: reply.headers, body: [Buffer.from(text)] };
-  };
-  return Object.assign(createAgent({}), { request });
+/** A request to a service in memory, and its parameters. */
+export interface MemoryRequest {
+  path: string;
+  query: URLSearchParams;
 }
 
-interface Asked {
-  method: string;
-  path: string;
-  body?: string;
-  signal?: AbortSignal;
+/** A client of a service in memory, which takes a tenth of the time of sockets: for tests of thousands of requests. */
+export function clientInMemory(answer: (request: MemoryRequest) => ServiceResponse): Client {
+  const request = (asked: { path: string }) => {
+    const { pathname: path, searchParams: query } = new URL(asked.path, 'http://x');
+    const { status, body, headers } = answer({ path, query });
+    return Promise.resolve({ statusCode: status, headers, body: [Buffer.from(JSON.stringify(body))] });
+  };
+  return clientFor('http://127.0.0.1', { dispatcher: Object.assign(createAgent({}), { request }) });
 }

@@ -5,7 +5,6 @@ import { ServiceClock } from '../../src/api/service-clock.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { ProcessMemory, type WriteMemory } from '../../src/log/write-memory.ts';
-import { inMemory } from './client.ts';
 import { gateFor } from './recording.ts';
 import { json, loseReply, startServer, type TestServer } from './server.ts';
 import type { Behavior, Fate, Write } from './service-behavior.ts';
@@ -42,7 +41,7 @@ const GAVE_UP = { error: { code: 'TIMED_OUT', message: 'The request took too lon
 
 /**
  * The service of tests whose faults the sandbox doesn't have: it behaves in every way that the API document allows, with the test's clock, and
- * counts emails. Its clients reach it in memory, or on a real socket if it was started.
+ * counts emails. Clients reach it on a real socket, or call `answer`.
  */
 export class FaultyService {
   behavior: Behavior;
@@ -75,10 +74,8 @@ export class FaultyService {
     return `${this.#server?.origin ?? 'http://127.0.0.1'}/api/v1`;
   }
 
-  /** The requests on its socket. */
   get seen() {
-    if (this.#server === undefined) throw new Error('The service was not started.');
-    return this.#server.seen;
+    return this.#server?.seen ?? [];
   }
 
   get envelopes(): Envelope[] {
@@ -99,7 +96,6 @@ export class FaultyService {
       apiKey: 'sk_test_0123456789',
       timeoutMs: 30_000,
       userAgent: 'esign-test',
-      dispatcher: this.#server ? undefined : inMemory((request) => this.answer(request)),
       retries: 0,
       clock,
       ...options,
