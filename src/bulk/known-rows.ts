@@ -94,7 +94,16 @@ export function differentContentMessage({ found }: KnownRow): string {
   return `${requestIdUsedError(found).message.replace(/\.$/, '')}; use a new one`;
 }
 
-/** Returns the lines whose wording differs from what was sent, with what differs. */
-export function changedLines({ existing }: KnownRows): { line: number; changed: readonly WordingField[] }[] {
-  return existing.flatMap(({ line, found: { changed } }) => (changed.length > 0 ? [{ line, changed }] : []));
+/** A line whose wording differs from what was sent, with what differs. */
+export interface ChangedLine {
+  line: number;
+  envelopeId: string;
+  changed: readonly WordingField[];
+}
+
+/** Returns the lines whose wording differs from what was sent. */
+export function changedLines({ existing }: KnownRows): ChangedLine[] {
+  return existing.flatMap(({ line, found: { envelope, changed } }) =>
+    changed.length > 0 ? [{ line, envelopeId: envelope.id, changed }] : [],
+  );
 }

@@ -74,8 +74,11 @@ export class AccountHistory {
   readonly #domains = new UsualDomains();
   readonly #seen = new Set<string>();
 
-  /** Only what concerns these people is kept. */
-  constructor(people: Iterable<AskedSigner>) {
+  readonly #now: number;
+
+  /** Only what concerns these people is kept. `now`: the service's time, in ms. */
+  constructor(people: Iterable<AskedSigner>, now: number) {
+    this.#now = now;
     for (const signer of people) {
       this.#byAddress.set(comparableSigner(signer.email), []);
       const name = nameKey(signer);
@@ -84,11 +87,13 @@ export class AccountHistory {
   }
 
   /** Adds an envelope. Of several states of the same one, the first counts. */
-  add({ id, templateId, status, sentAt, signers }: Envelope): void {
+  add({ id, templateId, status, sentAt, expiresAt, signers }: Envelope): void {
     if (!signers?.length || this.#seen.has(id)) return;
     this.#seen.add(id);
+    // The index may show it as it was before it was signed or expired.
+    const isOpen = isInFlight(status) && !(timeOf(expiresAt) <= this.#now);
     for (const { name, email, ...progress } of signers) {
-      const state = stateOf(progress, status);
+      const state = stateOf(progress, status, isOpen);
       if (state === undefined || !email) continue;
       if (state === 'signed') this.#domains.add(comparableSigner(email));
       const at = timeOf(state === 'signed' ? progress.signedAt : sentAt);
@@ -154,9 +159,10 @@ export class AccountHistory {
 function stateOf(
   signer: Pick<Signer, 'status' | 'signedAt'>,
   status: string | null | undefined,
+  isOpen: boolean,
 ): EarlierSigner['state'] | undefined {
   if (hasSigned(signer) || status === 'COMPLETED') return 'signed';
-  return isInFlight(status) ? 'open' : undefined;
+  return isOpen ? 'open' : undefined;
 }
 
 /** Returns the form in which names are compared; undefined for a signer without one. */

@@ -21,6 +21,8 @@ export interface TableColumn<T> {
   fixed?: boolean;
   /** Whether a long cell continues on the next line instead of being cut, as for people. */
   wraps?: boolean;
+  /** Whether a long cell is shown below its row, over the whole width, as for reasons. */
+  below?: boolean;
   /** The minimum width to which cells may be cut. */
   least?: number;
   /** Whether to remove common words at the beginning if cutting the end would make different texts look the same. */
@@ -56,21 +58,49 @@ export function renderTable<T>(
     columns.map((column) => safeLine(column.show?.(item) ?? exactText(item, column))),
   );
   if (terminal.accessible) return renderRecords(columns, whole);
-  const cells = stripCommonStart(whole, fitColumns(columns, whole, terminal.columns));
+  const { inRow, below } = separateLongCells(whole, columns, terminal.columns);
+  const cells = stripCommonStart(inRow, fitColumns(columns, inRow, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
   table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(headerOf(column), width))));
+  const heights = [1];
   for (const [row, item] of items.entries()) {
-    table.push(
-      fitted.map(({ column, width, index }) => {
-        const cell = cells[row]?.[index] ?? '';
-        const text = column.wraps ? fitWords(cell, width) : truncate(cell, width);
-        const color = column.color?.(item);
-        return color === undefined ? text : terminal.style(color, text);
-      }),
-    );
+    const texts = fitted.map(({ column, width, index }) => {
+      const cell = cells[row]?.[index] ?? '';
+      const text = column.wraps ? fitWords(cell, width) : truncate(cell, width);
+      const color = column.color?.(item);
+      return color === undefined ? text : terminal.style(color, text);
+    });
+    heights.push(Math.max(...texts.map((text) => text.split('\n').length)));
+    table.push(texts);
   }
-  return `${trimLines(table.toString())}\n`;
+  const lines = trimLines(table.toString()).split('\n');
+  return heights
+    .flatMap((height, row) => [...lines.splice(0, height), ...(below[row - 1] ?? [])])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** The share of a row that a cell may take before it is shown below. */
+const MAX_SHARE = 1 / 3;
+const BELOW_INDENT = 2;
+
+/** Returns the lines of a cell of a `below` column that are shown below its row; none if it is short. */
+export function linesBelow(text: string, room: number): string[] {
+  return widthOf(text) > room * MAX_SHARE ? wrapped(text, room - BELOW_INDENT) : [];
+}
+
+/** Takes the long cells of `below` columns out of their rows, and returns the lines below each row. */
+function separateLongCells<T>(
+  cells: readonly string[][],
+  columns: readonly TableColumn<T>[],
+  room: number,
+): { inRow: string[][]; below: string[][] } {
+  const linesOf = (text: string, index: number) => (columns[index]?.below ? linesBelow(text, room) : []);
+  return {
+    inRow: cells.map((row) => row.map((text, index) => (linesOf(text, index).length > 0 ? '' : text))),
+    below: cells.map((row) => row.flatMap(linesOf).map((line) => `${' '.repeat(BELOW_INDENT)}${line}`)),
+  };
 }
 
 /** Formats each row as lines `Header: value`, without empty cells, and a blank line between rows. */

@@ -343,10 +343,10 @@ describe('before a list is sent', () => {
     expect(text.replaceAll('\n          ', ' ')).toContain(
       'esign bulk roster rows.csv --template tmpl_lease --missing',
     );
-    // After the last 30 days, the index still knows it, and nothing more is requested.
+    // After the last 30 days, the index still knows it, and nothing more is requested. What has expired is not open.
     await home.run`sandbox advance 40d`;
     const before = await look();
-    expect(before.value.known).toMatchObject({ signed: { people: 3 } });
+    expect(before.value.known).toMatchObject({ signed: { people: 3 }, open: { people: 0 }, moved: [] });
     await rm(home.path('state', 'index'), { recursive: true });
     const unknown = await look();
     expect(unknown.value.known).toMatchObject({ signed: { people: 0 }, domains: [], moved: [] });

@@ -117,6 +117,42 @@ describe('bulk status', () => {
     expect(screen.text()).toMatch(/Waiting longest\n.*\n2 +Uma +\d/);
   });
 
+  it('counts a repeated row apart from those that were sent, and breaks no line inside a word', async () => {
+    await writeFile(home.path('list.csv'), people('Ida', 'Ida', 'Jon'));
+    const run = openCommand(
+      home,
+      argv`bulk create ${home.path('list.csv')} --template tmpl_nda --send --yes --first 1`,
+    );
+    await run.ended;
+    expect(run.text()).toContain('1 envelope sent, 1 row repeated, 1 remaining.');
+    expect(Math.max(...run.written().map((line) => line.length))).toBeLessThanOrEqual(80);
+    const screen = openCommand(home, ['bulk', 'status']);
+    await screen.ended;
+    expect(screen.text()).toContain('1 of 3 sent, 1 repeated, 1 not started.');
+    await home.run`envelopes cancel --run last --yes`;
+  });
+
+  it('shows the whole reason of a decline, and of several as much as fits on the screen', async () => {
+    const names = ['Ki', 'Lu', 'Mo', 'Ny'];
+    const reason = `Paragraph 4 is ${'not acceptable to me as long as my lawyer has not seen it, '.repeat(7)}sorry.`;
+    const { ids } = await sent(people(...names), '--template', 'tmpl_nda');
+    const screenOf = async (...words: string[]) => {
+      const screen = openCommand(home, ['bulk', 'status', ...words]);
+      await screen.ended;
+      return screen.text();
+    };
+    await home.run`sandbox decline ${ids[0] ?? ''} --reason ${reason}`;
+    const one = await screenOf();
+    expect(one.replaceAll(/\s+/g, ' ')).toContain(reason);
+    for (const id of ids.slice(1)) await home.run`sandbox decline ${id} --reason ${reason}`;
+    const all = await screenOf();
+    expect(all.match(/\n {2}Paragraph 4/g)).toHaveLength(4);
+    expect(all).toContain('Whole reasons  esign bulk status --only declined,failed');
+    // One row is left for the next prompt.
+    for (const text of [one, all]) expect(text.split('\n').length).toBeLessThanOrEqual(23);
+    expect((await screenOf('--only', 'declined')).match(/sorry\./g)).toHaveLength(4);
+  });
+
   it('shows a replaced envelope, and the signers of the new one', async () => {
     const { run, ids } = await sent(people('E1', 'E2'), '--template', 'tmpl_nda');
     const change = 'e2@example.com=New <new@example.com>';

@@ -130,7 +130,7 @@ it('ignores other columns, and shows how to send them or leave them out', async 
   const run = await home.run`bulk create rows.csv --template tmpl_nda --json`;
   expect([run.code, jsonLines(run.stderr)]).toEqual([
     0,
-    [{ notice: expect.stringMatching(/^Not used: Comment\. .*meta\.Comment.*esign_Comment/) as unknown }],
+    [{ notice: expect.stringMatching(/^Not used: "Comment"\. .*meta\.Comment.*esign_Comment/) as unknown }],
   ]);
   expect(await envelopes()).toMatchObject([{ signers: [{ name: 'Ada', email: 'ada@example.com' }] }]);
 });

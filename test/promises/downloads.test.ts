@@ -63,6 +63,35 @@ describe('envelopes download', () => {
     );
   });
 
+  it('shows on a terminal only the problems of many files, and who sealed them, as verify does', async () => {
+    const more = ['cy', 'dee', 'eve'].map(
+      (name) => `envelopes create --template tmpl_nda --signer ${name}@b.example`,
+    );
+    const all = [...ids];
+    for (const words of more) all.push(String((await home.object(argv`${words.split(' ')} --send`)).id));
+    for (const one of all.slice(2)) await home.run`sandbox sign ${one}`;
+    const many = home.path('many');
+    const screenOf = async (...words: string[]) => {
+      const screen = openCommand(home, words);
+      const { code } = await screen.ended;
+      return { code, text: screen.text() };
+    };
+    const saved = await screenOf('envelopes', 'download', ...all, '--dir', many);
+    expect(saved.text).toMatch(/^Saved 10 files in \S+many\.\sAll are sealed by esign\ssandbox/);
+    const verified = await screenOf('documents', 'verify', many);
+    expect(verified.text).toMatch(
+      /^10 files checked; all match SHA256SUMS\. All are sealed by esign\ssandbox/,
+    );
+    await writeFile(home.path('many', `${id}.signed.pdf`), '%PDF-1.7 changed');
+    const changed = await screenOf('documents', 'verify', many);
+    expect([changed.code, changed.text]).toEqual([
+      9,
+      expect.stringMatching(/^✗ .*Error: 1 of 10 files failed/s),
+    ]);
+    const kept = await screenOf('envelopes', 'download', ...all, '--dir', many);
+    expect(kept.text).toMatch(/already exists.*9 files unchanged\. All are sealed.*1 of 10 files failed/s);
+  });
+
   it('writes a single file only into a folder that exists', async () => {
     const { code, stderr } = await home.run`envelopes download ${id} --what signed -o nowhere/x.pdf`;
     expect([code, stderr]).toEqual([

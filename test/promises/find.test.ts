@@ -85,6 +85,8 @@ describe('find', () => {
     expect(linesOf(stderr)).toHaveLength(1);
     expect((await find(' ')).code).toBe(2);
     expect((await find('canceled')).stderr).toContain('`esign envelopes list --status CANCELLED`');
+    // A letter too many, and a word that no envelope has.
+    expect((await find('mister', 'lukassz')).stderr).toContain('Did you mean `esign find lukasz`?');
   });
 
   it('shows first on a terminal where one signer has all words, and a single envelope as get does', async () => {

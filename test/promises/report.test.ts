@@ -119,7 +119,8 @@ describe('report', () => {
   });
 
   it('writes a page that has no scripts and loads nothing', async () => {
-    await home.json`report --by meta.unit --html report.html`;
+    const { stderr } = await home.run`report --by meta.unit --html report.html`;
+    expect(stderr).toBe('Created report.html.\n');
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).toContain('sandbox, 127.0.0.1');

@@ -74,7 +74,7 @@ function notesAbout({ problems, unnamed, columns, nameExample }: FileReport): st
       : []),
     ...(unused.length > 0
       ? [
-          `Not used: ${listed(unused)}. To ${send} to "meta.${first}"; to hide this note, to "esign_${first}".`,
+          `Not used: ${listed(unused.map((name) => `"${name}"`))}. To ${send} to "meta.${first}"; to hide this note, to "esign_${first}".`,
         ]
       : []),
   ];

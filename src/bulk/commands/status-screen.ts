@@ -43,8 +43,10 @@ function progressLines(
 ): string[] {
   if (summary.state === 'finished') return [];
   const drafts = state.count('reserved');
+  const repeated = state.repeatedCount;
   const counts = [
-    `${grouped(summary.done)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
+    `${grouped(summary.done - repeated)} of ${grouped(summary.total)} ${state.head.mode === 'draft' ? 'created' : 'sent'}`,
+    ...(repeated > 0 ? [`${grouped(repeated)} repeated`] : []),
     ...(drafts > 0 ? [counted(drafts, 'draft')] : []),
     `${grouped(state.count('pending'))} not started`,
   ].join(', ');

@@ -153,6 +153,7 @@ function statusList(now: () => number): ListView<SignerLine> {
     header: 'DETAILS',
     value: (one) => detailOf(one, now()),
     wraps: true,
+    below: true,
   };
   return {
     id: (one) => one.envelopeId ?? '',

@@ -38,10 +38,17 @@ export const withLimit = {
     return all || (isWhole && limit === undefined) ? undefined : (limit ?? LIST_LIMIT);
   },
 
-  notice(flags: LimitFlags, context: Context, total: number | undefined, shown = LIST_LIMIT): void {
+  /** Prints how much of a list is shown. `fewer`: how to see only what is meant. */
+  notice(
+    flags: LimitFlags,
+    context: Context,
+    total: number | undefined,
+    { shown = LIST_LIMIT, fewer }: { shown?: number; fewer?: string } = {},
+  ): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const part = total === undefined ? `the first ${shown}; there are more` : `${shown} of ${grouped(total)}`;
-    context.terminal.notice(`Showing ${part}. Use --all to show all of them, or -L N to show more.`);
+    const advice = fewer === undefined ? '' : ` ${fewer}`;
+    context.terminal.notice(`Showing ${part}.${advice} Use --all to show all of them, or -L N to show more.`);
   },
 
   /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */

@@ -18,7 +18,7 @@ export interface NameTemplate {
 
 const DATES = ['createdAt', 'sentAt', 'completedAt', 'expiresAt'] as const;
 const TEXTS = ['templateId', 'templateName', 'subject', 'status'] as const;
-const ENVELOPE_FIELDS = ['envelopeId', 'what', ...TEXTS, 'key', ...DATES] as const;
+const ENVELOPE_FIELDS = ['envelopeId', 'what', 'signer', ...TEXTS, 'key', ...DATES] as const;
 const KEY_FIELDS = ['key', 'name', 'envelopeId', 'what'] as const;
 
 /** Stands for a path separator until every part is cleaned. Cleaned text never contains it. */
@@ -104,5 +104,7 @@ export function valuesOfEnvelope(envelope: Envelope, what: string, key: string |
     valueText(value),
   ]);
   const fields = [...TEXTS, ...DATES].map((name): [string, NameValues[string]] => [name, envelope[name]]);
-  return { ...Object.fromEntries([...metadata, ...fields]), envelopeId: envelope.id, what, key };
+  const [first] = envelope.signers ?? [];
+  const signer = first?.name || first?.email;
+  return { ...Object.fromEntries([...metadata, ...fields]), envelopeId: envelope.id, what, signer, key };
 }

@@ -53,6 +53,11 @@ function sealInWords({ state, subject, time, trust, coverage, addedBytes, others
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}${unchecked}`;
 }
 
+/** Describes who sealed a file. */
+export function sealerInWords({ subject, trust }: SealWithTrust): string {
+  return `${sealerName(subject)}, ${TRUST[trust ?? 'unknown']}`;
+}
+
 const TRUST: Readonly<Record<NonNullable<SealWithTrust['trust']>, string>> = {
   pinned: 'same sealer as before (pinned)',
   trusted: 'trusted',

@@ -20,6 +20,7 @@ import type { CheckedFile } from '../download/seals.ts';
 import { targetsOfId } from '../download/targets.ts';
 import { CONCURRENT_DOWNLOADS, DEFAULT_WAIT_MS } from '../download-limits.ts';
 import { renderFile } from './download-lines.ts';
+import { ListedFiles } from './listed-files.ts';
 import { openBucketOf } from './open-bucket.ts';
 import { sealSourceOf } from './seal-pins.ts';
 
@@ -103,6 +104,9 @@ export async function downloadAll(
   const line = await startProgress(progress, context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   const seen = { problems: 0, seal: 0, size: 0 };
+  const { terminal } = context;
+  const listed = new ListedFiles(terminal, targets.length);
+  const counts = { downloaded: 0, unchanged: 0, failed: 0 };
   try {
     for await (const file of downloadIntoFolder(targets, flags, context, { naming, progress })) {
       const { result, problem, error } = file;
@@ -110,7 +114,8 @@ export async function downloadAll(
       if (error !== undefined) progress.failed++;
       if (problem !== null) seen.problems++;
       if (result.proof === 'seal' || result.proof === 'size') seen[result.proof]++;
-      await batch.report(itemOf(file, context.terminal, tag));
+      counts[result.status]++;
+      await batch.report(itemOf(file, terminal, tag, listed));
       const notice = sealNotice(file);
       if (notice !== undefined && !context.terminal.json)
         await line.aside(() => context.terminal.notice(`${result.path}: ${notice}`));
@@ -119,8 +124,26 @@ export async function downloadAll(
     line.stop();
     reportMissingChecksums(seen, context.terminal);
   }
+  reportSaved(counts, listed, flags.dir, terminal);
   batch.end(targets.length, 'file');
   if (seen.problems > 0) throw invalidSealsError(seen.problems, targets.length);
+}
+
+/** Prints how many files were saved, and who sealed them, instead of listing them. */
+function reportSaved(
+  { downloaded, unchanged }: { downloaded: number; unchanged: number },
+  listed: ListedFiles,
+  dir: string,
+  terminal: CommandTerminal,
+): void {
+  const parts = [
+    ...(downloaded > 0
+      ? [`Saved ${counted(downloaded, 'file')} in ${dir === '.' ? 'this folder' : dir}`]
+      : []),
+    ...(unchanged > 0 ? [`${counted(unchanged, 'file')} unchanged`] : []),
+  ];
+  if (parts.length > 0 && !listed.isShort())
+    terminal.notice(`${parts.join(', ')}. ${listed.sealersInWords()}`);
 }
 
 /** @throws UsageError if --output isn't the name of a single file, or if stdout is a terminal, on which a file could act. */
@@ -151,10 +174,11 @@ function itemOf(
   { result, seal, problem, error }: CheckedFile,
   terminal: CommandTerminal,
   tag: { type?: 'file' },
+  listed: ListedFiles,
 ): ItemResult {
   const json = { ...tag, ...result, seal, problem };
   if (error !== undefined) return { json, failure: { error } };
-  return { json, text: renderFile(result, terminal, seal) };
+  return { json, text: listed.take(renderFile(result, terminal, seal), seal) };
 }
 
 /** Returns the problem with a seal, or what an accepted one doesn't cover, and where the sealed part is. */

@@ -11,6 +11,7 @@ import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../archive/verify.ts';
 import { hasSealedPart } from '../seal/sealed-part.ts';
 import { renderVerified } from './download-lines.ts';
+import { ListedFiles } from './listed-files.ts';
 import { readKnownSigners } from './seal-pins.ts';
 
 export default class DocumentsVerify extends EsignCommand {
@@ -53,6 +54,7 @@ export default class DocumentsVerify extends EsignCommand {
     const batch = new Batch(context, { aside: (write) => spinner.aside(write) });
     const counts = { files: 0, unlisted: 0, extended: 0 };
     const failed: VerifiedFile[] = [];
+    const listed = new ListedFiles(terminal);
     try {
       for await (const file of verifyDocuments(places, options)) {
         counts.files++;
@@ -60,11 +62,13 @@ export default class DocumentsVerify extends EsignCommand {
         if (hasSealedPart(file.seal)) counts.extended++;
         if (file.error !== null) failed.push(file);
         spinner.text(`Checking  ${counted(counts.files, 'file')}`);
-        await batch.report({ json: file, ...inWords(file, terminal) });
+        const { text, failure } = inWords(file, terminal);
+        await batch.report({ json: file, text: listed.take(text, file.seal), failure });
       }
     } finally {
       spinner.stop();
     }
+    await listed.end();
     if (batch.failed > 0) {
       throw new StorageError(
         'STORAGE_CORRUPT',
@@ -73,7 +77,7 @@ export default class DocumentsVerify extends EsignCommand {
       );
     }
     if (terminal.json) return;
-    terminal.notice(summary(counts));
+    terminal.notice(`${summary(counts)} ${listed.sealersInWords()}`.trim());
     if (counts.extended > 0)
       terminal.notice(
         `Only the first bytes of ${counted(counts.extended, 'file')} are sealed; the sealed parts were saved. What was added later is not checked.`,

@@ -22,7 +22,7 @@ export default class EnvelopesDownload extends EsignCommand {
     '<%= config.bin %> envelopes download env_123',
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
     '<%= config.bin %> envelopes download --all --dir archive',
-    "<%= config.bin %> envelopes download --all --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    "<%= config.bin %> envelopes download --all --dir archive --name-template '{signer}/{envelopeId}.{what}.pdf'",
     '<%= config.bin %> envelopes download --run last --dir archive',
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
   ];

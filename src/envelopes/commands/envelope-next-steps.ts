@@ -21,7 +21,11 @@ export function nextSteps(
       step('Watch', 'watch'),
       step('Cancel', 'cancel'),
     ];
-  if (status === 'COMPLETED') return [step('Download', 'download')];
+  if (status === 'COMPLETED')
+    return [
+      step('Download', 'download'),
+      ['Evidence', command('envelopes', 'evidence', id, '--dir', 'evidence')],
+    ];
   return ['DECLINED', 'EXPIRED'].includes(status) ? [step('Send again', 'replace')] : [];
 }
 

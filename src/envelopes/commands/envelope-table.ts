@@ -122,10 +122,18 @@ export function namesOf(names: readonly string[]): string {
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
-/** Returns the message for an empty list. */
-export function noMatchesText(flags: SelectionFlagValues & { search?: string | undefined }): string {
-  if (flags.search !== undefined)
-    return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. ${adviceForSearch(flags.search)}`;
+/** Returns the message for an empty list. `similar`: a search that finds something. */
+export function noMatchesText(
+  flags: SelectionFlagValues & { search?: string | undefined },
+  similar?: string,
+): string {
+  if (flags.search !== undefined) {
+    const advice =
+      similar === undefined
+        ? adviceForSearch(flags.search)
+        : `Did you mean \`${command('find', ...similar.split(' '))}\`?`;
+    return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. ${advice}`;
+  }
   const given = Object.entries(flags).flatMap(([name, value]) =>
     name in selectionFlags && value !== undefined ? [`--${name}`] : [],
   );

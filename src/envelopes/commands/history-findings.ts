@@ -106,7 +106,7 @@ export function noticesOf(
     ...firstOf(moved, 'Moved', (one) => ({
       text: `${placeOf(one.line)}${one.name} has it open at ${one.otherEmail}`,
       next: {
-        why: `To change that address to ${one.email} instead of sending a second envelope`,
+        why: 'To change the address instead of sending a second envelope',
         command: replaceCommand(one),
       },
     })),

@@ -1,7 +1,8 @@
 import type { Envelope } from '../../api/resource-types.ts';
-import type { SearchResult } from '../../catalog/index/search-index.ts';
+import { type SearchResult, storedEnvelopes } from '../../catalog/index/search-index.ts';
 import { replacedBy } from '../../catalog/markers.ts';
 import type { Selection } from '../../catalog/selection.ts';
+import { spelledAsInEnvelopes } from '../../catalog/similar-words.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, exportListFlags, requiredArg } from '../../cli/flags.ts';
 import { withLimit } from '../../cli/input/limit-flags.ts';
@@ -13,6 +14,7 @@ import { lastReminderReader, successorOf } from '../../envelopes/commands/get-fa
 import { durationInWords } from '../../kernel/duration.ts';
 import { isVoid } from '../../kernel/statuses.ts';
 import { collectAll, mapEach } from '../../kernel/streams.ts';
+import { wordsOf } from '../../kernel/text/search-words.ts';
 import { isTableOutput, type ListFormat, writeList } from '../../output/print-list.ts';
 import { searchEnvelopes } from '../../selection/select-envelopes.ts';
 import {
@@ -63,10 +65,33 @@ export default class Find extends EsignCommand {
       : await writeFound(hits, { selection, flags: given, format }, context);
     if (cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (printed.found === 0 && !flags.quiet) terminal.notice(noMatchesText(given));
+    if (printed.found === 0 && !flags.quiet)
+      terminal.notice(noMatchesText(given, await similarSearch(given, context)));
     if (hits.hasMore() || printed.shown < printed.found)
-      withLimit.notice(flags, context, hits.total(), isDescribed ? printed.shown : undefined);
+      withLimit.notice(
+        flags,
+        context,
+        hits.total(),
+        isDescribed ? { shown: printed.shown, fewer: FEWER } : {},
+      );
   }
+}
+
+const FEWER = 'Add a word, such as a first name or a company, to see fewer.';
+
+/** Returns a similar search that finds something, by the words of the local index. */
+async function similarSearch(
+  given: SelectionFlagValues & { search: string },
+  context: Context,
+): Promise<string | undefined> {
+  const account = await context.session.indexedAccount(await context.session.client());
+  if (account === undefined) return undefined;
+  const words = await spelledAsInEnvelopes(wordsOf(given.search), storedEnvelopes(account));
+  if (words === undefined) return undefined;
+  const similar = { ...given, search: words.join(' ') };
+  const selection = await selectionFromFlags(similar, context);
+  const { envelopes } = await searchEnvelopes(selection, { limit: 1, cached: true }, context);
+  return (await collectAll(envelopes)).length > 0 ? similar.search : undefined;
 }
 
 /** How many envelopes were found within the limit, and how many of them are printed. */

@@ -93,6 +93,7 @@ export default class Report extends EsignCommand {
       const page = terminal.redactor.redact(await reportPage(content));
       if (flags.html === '-') return terminal.out(page);
       await writeNewFile(flags.html, page, flags.force);
+      terminal.notice(`Created ${flags.html}.`);
     }
     if (terminal.json) return writeJson(report, out);
     const rows = flags.by === undefined ? [{ key: null, name: 'all', ...report }] : report.groups;

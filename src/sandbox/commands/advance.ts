@@ -5,6 +5,7 @@ import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { MAX_ADVANCE_DAYS } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
+import { indented } from '../../output/table.ts';
 import { exactTime } from '../../output/time.ts';
 
 export default class SandboxAdvance extends EsignCommand {
@@ -28,8 +29,7 @@ export default class SandboxAdvance extends EsignCommand {
     const sandbox = await session.sandbox();
     const now = await sandbox.advance(ms);
     if (terminal.json) return writeJson({ now }, terminal);
-    await terminal.out(
-      `Advanced the clock by ${durationInWords(ms)}. It is now ${exactTime(now)} in the sandbox.\n`,
-    );
+    const text = `Advanced the clock by ${durationInWords(ms)}. It is now ${exactTime(now)} in the sandbox.`;
+    await terminal.out(`${indented(text, 0, terminal)}\n`);
   }
 }

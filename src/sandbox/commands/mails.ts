@@ -30,7 +30,7 @@ export default class SandboxMails extends EsignCommand {
     const mails = all.slice(0, flags.limit ?? (isTable && !flags.all ? MAX_SHOWN : undefined));
     if (isTable) await terminal.out(renderMails(mails, terminal, session.now()));
     else await writeList(mails, mailList(session.now()), flags, terminal);
-    if (mails.length < all.length) withLimit.notice(flags, context, all.length, mails.length);
+    if (mails.length < all.length) withLimit.notice(flags, context, all.length, { shown: mails.length });
   }
 }
 

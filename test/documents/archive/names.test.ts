@@ -58,6 +58,9 @@ describe('a name template', () => {
     expect(render('{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf')).toBe(
       '2026-03/Lease _ _flat_ 4/env_1.signed.pdf',
     );
+    const signers = [{ name: 'Zoë Müller', email: 'zoe@example.com' }, { name: 'Bo Li' }];
+    expect(render('{signer}/{what}.pdf', { signers })).toBe('Zoë Müller/signed.pdf');
+    expect(render('{signer}.pdf', { signers: [{ email: 'bo@example.com' }] })).toBe('bo@example.com.pdf');
     expect(render('{completedAt:yyyy.MM.dd HH-mm-ss}-{metadata.count}.pdf')).toBe(
       '2026.03.09 23-59-58-3.pdf',
     );

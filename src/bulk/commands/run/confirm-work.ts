@@ -14,7 +14,7 @@ import {
 import { counted, countedPeople, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
-import { renderPairs } from '../../../output/table.ts';
+import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 import type { RunState } from '../../../runs/run-state.ts';
@@ -188,12 +188,15 @@ function noticesAbout(
   return noticesOf(findings, { templates, leaveOut: canLeaveOut ? leaveOut : undefined, now });
 }
 
-/** Returns the commands of notices, each below what it is for. */
+/** Returns the commands of notices, below what they are for. */
 function commandsOf(notices: readonly LabeledNotice[], terminal: Terminal): string {
   return notices
-    .flatMap(({ next }) =>
-      next ? [`  ${safeLine(next.why)}:\n${renderNextSteps([['', safeLine(next.command)]], terminal)}`] : [],
-    )
+    .flatMap(({ next }, index) => {
+      if (next === undefined) return [];
+      const isSame = notices[index - 1]?.next?.why === next.why;
+      const why = isSame ? '' : `  ${indented(`${safeLine(next.why)}:`, 2, terminal)}\n`;
+      return [`${why}${renderNextSteps([['', safeLine(next.command)]], terminal)}`];
+    })
     .join('');
 }
 

@@ -153,7 +153,7 @@ export async function findSentRows(
     if (report.problems.count === 0) throw error;
     const look: KnownEnvelopes = { at: 0, found: new Map(), notBefore: 0 };
     const known = groupKnownRows([], list.repeated, request.mode);
-    return { known, look, history: new AccountHistory([]), unfinished: [] };
+    return { known, look, history: new AccountHistory([], 0), unfinished: [] };
   }
 }
 
@@ -176,9 +176,9 @@ async function lookForList(
   }
   const people =
     wanted.size > MAX_SECOND_LOOK ? [] : [...wanted.entries()].flatMap(([, { signers }]) => signers);
-  const history = new AccountHistory(people);
-  const onRead = (envelope: Envelope) => history.add(envelope);
   const at = client.clock.now();
+  const history = new AccountHistory(people, client.serviceClock.now());
+  const onRead = (envelope: Envelope) => history.add(envelope);
   const { found, missing } = await context.terminal.waiting('Looking for what was already sent', () =>
     findRequests(client, wanted, { remembered, signal, onRead }),
   );

@@ -1,8 +1,9 @@
 import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/session/context.ts';
-import { counted, grouped } from '../../../kernel/duration.ts';
+import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { hasEnded } from '../../../kernel/statuses.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { RowError } from '../../../runs/journal-entries.ts';
@@ -31,9 +32,13 @@ export function sentRowsInWords({ known, unfinished }: SentRows, context: Contex
   const changed = changedLines(known);
   if (changed.length > 0) {
     const fields = [...new Set(changed.flatMap((one) => one.changed))].map((field) => FIELDS[field]);
+    const differ = fields.length === 1 ? 'differs' : 'differ';
+    const [first] = changed;
+    const replace = command('envelopes', 'replace', first?.envelopeId ?? '');
+    const where = changed.length === 1 ? '' : ` for line ${first?.line}`;
     lines.push([
       'Changed',
-      `${linesInWords(changed)}: the ${fields.join(' and ')} differs from what was sent; to send a correction, use \`esign envelopes replace\``,
+      `${linesInWords(changed)}: the ${listed(fields)} ${differ} from what was sent; to send a correction, use \`${replace}\`${where}`,
     ]);
   }
   if (repeated.length > 0)

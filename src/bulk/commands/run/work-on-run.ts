@@ -12,6 +12,8 @@ import { EsignError, JournalError, PartialError, StoppedError, sentenceOf } from
 import { isAmbiguous } from '../../../kernel/request-failures.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import type { KnownEnvelopes } from '../../../once/process-requests.ts';
+import { errColumns } from '../../../output/terminal.ts';
+import { paragraph } from '../../../output/text.ts';
 import { type RowResult, resultAsJson, rowResultsOf } from '../../../runs/results.ts';
 import type { RunState } from '../../../runs/run-state.ts';
 import type { OpenRun } from '../../../runs/runs.ts';
@@ -185,7 +187,7 @@ function endingText(state: RunState, words: RunArguments, terminal: CommandTermi
     ...(repeated > 0 ? [`${counted(repeated, 'row')} repeated`] : []),
     ...(left > 0 ? [`${grouped(left)} remaining`] : []),
   ];
-  const summary = `${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.\n`;
+  const summary = `${paragraph(`${parts.join(', ')}. ${id}${state.isPaused ? ' is paused' : ''}.`, errColumns())}\n`;
   const hasNext = state.isPaused || (left === 0 && done > 0);
   return hasNext ? summary + nextCommandsText(state, words, terminal) : summary;
 }

@@ -22,7 +22,7 @@ export async function lookBeforeSending(envelope: EnvelopeInput, context: Contex
   const client = await session.client();
   const { templateId, signers } = envelope;
   const findings = await findingsInHistory(
-    new AccountHistory(signers),
+    new AccountHistory(signers, session.now()),
     [{ templateId, signers }],
     client,
     context,

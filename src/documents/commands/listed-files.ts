@@ -1,0 +1,60 @@
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { counted } from '../../kernel/duration.ts';
+import type { SealWithTrust } from '../seal/judge.ts';
+import { sealerInWords } from './download-lines.ts';
+
+/** How many files a terminal lists, with up to three lines each. */
+const MAX_LISTED = 6;
+
+/**
+ * The files without a problem: all in a pipe, and on a terminal, where more than a few would scroll the problems away, only if they
+ * are few. Of many, the terminal shows who sealed them.
+ */
+export class ListedFiles {
+  readonly #terminal: CommandTerminal;
+  readonly #expected: number | undefined;
+  readonly #held: string[] = [];
+  readonly #sealers = new Map<string, number>();
+  #count = 0;
+
+  /** `expected`: the number of files; undefined if it is not known before the end. */
+  constructor(terminal: CommandTerminal, expected?: number) {
+    this.#terminal = terminal;
+    this.#expected = expected;
+  }
+
+  /** Takes a file. Returns its text if it is printed now. */
+  take(text: string | undefined, seal: SealWithTrust | null): string | undefined {
+    const { outIsTty, json } = this.#terminal;
+    if (!outIsTty || json || text === undefined) return text;
+    this.#count++;
+    const sealer = seal === null || seal.state === 'unsigned' ? '' : sealerInWords(seal);
+    this.#sealers.set(sealer, (this.#sealers.get(sealer) ?? 0) + 1);
+    if (this.#expected !== undefined) return this.isShort() ? text : undefined;
+    if (this.isShort()) this.#held.push(text);
+    return undefined;
+  }
+
+  /** Returns true if the files are listed. */
+  isShort(): boolean {
+    return (this.#expected ?? this.#count) <= MAX_LISTED;
+  }
+
+  /** Prints the files that were not printed before, if they are few. */
+  async end(): Promise<void> {
+    if (this.isShort() && this.#held.length > 0)
+      await this.#terminal.hidingSecrets().out(this.#held.join(''));
+  }
+
+  /** Returns who sealed the files, such as `All are sealed by X, same sealer as before (pinned).` Empty if they are listed. */
+  sealersInWords(): string {
+    if (this.isShort() || this.#count === 0) return '';
+    const isOne = this.#sealers.size === 1;
+    const parts = [...this.#sealers].map(([sealer, count]) => {
+      const files = isOne ? 'All' : counted(count, 'file');
+      const [are, have] = count === 1 ? ['is', 'has'] : ['are', 'have'];
+      return sealer === '' ? `${files} ${have} no seal` : `${files} ${are} sealed by ${sealer}`;
+    });
+    return `${parts.join('; ')}.`;
+  }
+}
