@@ -21,6 +21,11 @@ export interface RawCall {
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const EXAMPLE = 'Use a path relative to the base URL, such as /esign/envelopes.';
 
+/** Returns true for a method in any case. */
+export function isHttpMethod(word: string): boolean {
+  return METHODS.some((known) => known === word.toUpperCase());
+}
+
 /** Parses a method in any case. */
 export function parseHttpMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());

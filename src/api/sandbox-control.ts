@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
+import { BadResponseError, ServiceError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous } from '../kernel/request-failures.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 import { envelopeSchema, readAs, resourceResponseSchema } from './schemas.ts';
 
@@ -93,8 +94,14 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     async status(): Promise<void> {
       readAs(nowSchema, await ask(send, { method: 'GET', path: '/', signal }), "the sandbox's status", 200);
     },
+    /** @throws UnknownOutcomeError if the response was lost. */
     async reset(): Promise<void> {
-      await post('/reset', {});
+      try {
+        await post('/reset', {});
+      } catch (error) {
+        if (!isAmbiguous(error)) throw error;
+        throw new UnknownOutcomeError(`${error.message} The sandbox may have been reset.`, { cause: error });
+      }
     },
   };
 }

@@ -76,9 +76,9 @@ const NO_ACCOUNT: RunAccount = { flags: [] };
 
 /** A command in backticks, with quoted words as a whole. Pipelines don't match. */
 const COMMAND = /`(esign(?: (?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"`|\\])+)+)`/g;
-/** Words of a command that the reader must replace. `-` stands for IDs from stdin, and a command that only asks is not for scripts. */
+/** Words of a command that the reader must replace. `-` stands for IDs from stdin; commands without their arguments only ask, or fail. */
 const PLACEHOLDER =
-  /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)|^esign profiles add$/;
+  /(?:^|[ =])(?:-|…|NAME|URL|ID|FILE|DIR|TEXT|KEY|RUN|COMMAND|ENVELOPE|METHOD|PATH|BUCKET|EVENT|SIGNER|FINGERPRINT)(?=[ =]|$)|^esign (?:profiles add|bulk create|envelopes create|events trigger)$/;
 
 /** Returns the commands in a hint that can be run as they stand. */
 function commandsIn(hint: string): string[] {

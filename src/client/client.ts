@@ -7,6 +7,7 @@ import { userAgentOf } from '../api/user-agent.ts';
 import { checkOptionNames, describeValue } from '../kernel/check-options.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
+import { isList } from '../kernel/json.ts';
 import { userName } from '../kernel/process/user-name.ts';
 import { usableKey } from '../kernel/text/api-key.ts';
 import { LogFolder, logFolder } from '../log/log-folder.ts';
@@ -181,6 +182,7 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
     async create(input, options = {}) {
       // A misspelled `send` would email nobody, and a misspelled `requestId` create a second envelope when the call is repeated.
       checkOptionNames('A new envelope', input, Object.keys(ENVELOPE_FIELDS), 'field');
+      checkFieldTypes(input);
       checkOptionNames('envelopes.create', options, ['requestId', 'signal']);
       const { requestId: given, signal } = options;
       const requestId = given ?? newRequestId();
@@ -211,6 +213,18 @@ const ENVELOPE_FIELDS = {
   signingOrder: true,
   send: true,
 } as const satisfies Record<keyof NewEnvelope, true>;
+
+/** Refuses values that would email people by mistake, such as the text 'false', or cause an internal error. @throws UsageError */
+function checkFieldTypes({ send, signers }: { send?: unknown; signers?: unknown }): void {
+  if (typeof (send ?? false) !== 'boolean')
+    throw new UsageError(`A new envelope requires send as a boolean, but got ${describeValue(send)}.`, {
+      hint: 'Pass true or false. Any text, also the text "false", would count as true.',
+    });
+  if (!isList(signers))
+    throw new UsageError(`A new envelope requires signers as an array, but got ${describeValue(signers)}.`, {
+      hint: "Example: signers: [{ name: 'Ada Lovelace', email: 'ada@example.com' }]",
+    });
+}
 
 /** Returns an outcome where the commands would report an error with a hint, so that the program can decide. */
 async function outcomeOf(

@@ -109,6 +109,9 @@ describe('the report of an error', () => {
     for (const line of [
       'esign envelopes get ID',
       'esign envelopes send -',
+      'esign envelopes create',
+      'esign bulk create',
+      'esign events trigger',
       'esign late | sh',
       'unset X',
       'esign a …',

@@ -165,6 +165,8 @@ describe('esign api', () => {
     [['POST', '/x', '--paginate'], /only be used with GET/],
     [['/x', '-q', 'novalue'], /name=value/],
     [[], /argument PATH/],
+    [['GET'], /argument PATH/],
+    [['post'], /argument PATH/],
   ])('refuses %j with 2', async (args, says) => {
     const before = service.server.seen.length;
     const { code, stdout, stderr } = await api(args, '{"cut":');

@@ -154,11 +154,12 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(JSON.stringify(error)).not.toContain(KEY);
   });
 
-  it('refuses fields that would be ignored, because nobody would be emailed, or a repetition create a second envelope', async () => {
+  it('refuses fields that would be ignored or misread, because the wrong people, or nobody, would be emailed', async () => {
     const service = await fakeService((_request, response) => json(response, 500, {}));
     const errors = await outputOf(
       `const body = { templateId: 'tmpl_nda', signers: [{ name: 'Ada', email: 'ada@example.com' }] };
-       const tries = [[{ ...body, sendImmediately: true }], [{ ...body, send: true }, { requestID: 'order-1' }]];
+       const tries = [[{ ...body, sendImmediately: true }], [{ ...body, send: true }, { requestID: 'order-1' }],
+         [{ ...body, send: 'false' }], [{ templateId: 'tmpl_nda' }]];
        return Promise.all(tries.map((args) => esign.envelopes.create(...args).catch(({ name, message }) => [name, message])));`,
       service.env,
     );
@@ -166,6 +167,8 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(errors).toEqual([
       ['UsageError', 'A new envelope has no field "sendImmediately".'],
       ['UsageError', 'envelopes.create has no option "requestID".'],
+      ['UsageError', 'A new envelope requires send as a boolean, but got a string.'],
+      ['UsageError', 'A new envelope requires signers as an array, but got undefined.'],
     ]);
     expect(service.server.seen).toEqual([]);
   });

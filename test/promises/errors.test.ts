@@ -171,6 +171,9 @@ describe('the outcome and the next commands of an error', () => {
     expect(await outcomeOf('envelopes remind env_1 --yes', at(lost.origin))).toBe('unknown');
     expect(await outcomeOf('api POST /x', at(lost.origin))).toBe('unknown');
     expect(await outcomeOf('envelopes send env_missing --no-such-flag')).toBe('none');
+    expect(await outcomeOf('profiles remove nosuch --yes')).toBe('none');
+    expect(await outcomeOf('sandbox reset')).toBe('none');
+    expect(await outcomeOf('sandbox reset --yes', at(lost.origin))).toBe('unknown');
     expect(await outcomeOf('envelopes get env_missing')).toBe(null);
     expect(await outcomeOf('api GET /esign/envelopes/env_missing')).toBe(null);
   });

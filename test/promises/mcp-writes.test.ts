@@ -72,6 +72,23 @@ describe('calls of write tools at the same time', () => {
     await assistant.end();
   });
 
+  it('obey the guards that the profile has when they are carried out', async () => {
+    const assistant = await Assistant.start(home, ['--allow-write']);
+    const call = await confirmed(assistant, 'env_a');
+    await home.json`profiles edit acme --read-only`;
+    try {
+      release();
+      const { reply } = await assistant.call('send', call);
+      expect(reply.error).toMatchObject({ code: 'READ_ONLY', outcome: 'none', exitCode: 2 });
+      expect(sent).toEqual([]);
+    } finally {
+      await home.json`profiles edit acme --no-read-only`;
+    }
+    expect((await assistant.call('send', await confirmed(assistant, 'env_a'))).isError).toBe(false);
+    expect(sent).toEqual(['env_a']);
+    await assistant.end();
+  });
+
   it('are not carried out if the client cancels them before they start', async () => {
     const assistant = await Assistant.start(home, ['--allow-write']);
     const first = await confirmed(assistant, 'env_a');

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { isRead } from '../../api/http.ts';
 import {
   callPages,
+  isHttpMethod,
   parseCallPath,
   parseHttpMethod,
   pathWithQuery,
@@ -55,7 +56,7 @@ export default class Api extends EsignCommand {
     const { args, flags } = await this.parse(Api);
     // A single argument is a path to read; two are a method and a path.
     const [verb, path] = args.path === undefined ? ['GET', args.method] : [args.method, args.path];
-    if (verb === undefined || path === undefined)
+    if (verb === undefined || path === undefined || isHttpMethod(path))
       throw new UsageError(`Missing argument PATH: ${Api.args.path.description ?? ''}.`, {
         hint: 'See `esign api --help`.',
       });

@@ -69,14 +69,14 @@ export class StandardOutput {
 function whenClosed(id: string, words: readonly string[]): WhenClosed {
   if (id === 'listen') return 'fail';
   if (SAVING_COMMANDS.includes(id)) return TO_STDOUT.test(words.join(' ')) ? 'exit' : 'stop';
-  return isWriteCommand(id, words) || id === 'mcp' || COMMAND_EFFECTS[id] === 'deletes' ? 'stop' : 'exit';
+  return isWriteCommand(id, words) || id === 'mcp' ? 'stop' : 'exit';
 }
 
-/** Returns true for a command that writes to another system, or emails people. Servers only pass on the writes of others. */
+/** Returns true for a command that writes to another system, emails people, or deletes. Servers only pass on the writes of others. */
 export function isWriteCommand(id: string, words: readonly string[]): boolean {
   if (words.includes('--dry-run') || ['listen', 'mcp'].includes(id)) return false;
   if (id === 'api') return words.some((word) => WRITING_METHOD.test(word));
-  return ['writes', 'mails'].includes(COMMAND_EFFECTS[id] ?? '');
+  return ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '');
 }
 
 /** Returns the error for a failed stdout. It includes how the command ended. */

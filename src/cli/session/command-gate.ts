@@ -2,7 +2,7 @@ import type { SandboxControl } from '../../api/sandbox-control.ts';
 import type { OpenGate } from '../../api/write-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { isLoopbackHost } from '../../kernel/network/localhost.ts';
 import { userName } from '../../kernel/process/user-name.ts';
 import { LogFolder, logFolder } from '../../log/log-folder.ts';
@@ -11,6 +11,7 @@ import { guardedGate, readOnlyGate } from '../../settings/guards/gate.ts';
 import { combineGuards, type Guards } from '../../settings/guards/guards.ts';
 import { readPolicy } from '../../settings/guards/policy.ts';
 import { requireConnection, type Settings } from '../../settings/resolve.ts';
+import { profileNamed, readProfiles } from '../../settings/store.ts';
 import type { CommandTerminal } from '../terminal.ts';
 
 /** The parts of a session that are needed here. The session itself can't be imported, because it loads this module. */
@@ -25,6 +26,14 @@ export async function guardsOf(settings: Settings, session: Connection): Promise
   const policy = await readPolicy();
   const isExempt = policy.state !== 'none' && (await isOwnSandbox(settings, session));
   return combineGuards(settings.profile?.guards, isExempt ? { state: 'none' } : policy);
+}
+
+/** Returns the settings with the guards that their profile has now. @throws NotFoundError if it was removed. */
+function withStoredGuards(settings: Settings): Settings {
+  const { profile, profileName } = settings;
+  if (profile === undefined || profileName === undefined) return settings;
+  const { guards } = profileNamed(readProfiles(configDir()), profileName.value);
+  return { ...settings, profile: { ...profile, guards } };
 }
 
 /** Returns true if the profile belongs to a sandbox that is running on this machine at its own address. */
@@ -56,7 +65,7 @@ export async function createGate(
 ): Promise<OpenGate> {
   const { baseUrl } = requireConnection(settings);
   return guardedGate({
-    guards: await guardsOf(settings, session),
+    readGuards: async () => guardsOf(withStoredGuards(settings), session),
     confirmation: {
       names: namesOf(settings),
       given: confirm,

@@ -30,7 +30,8 @@ interface NameConfirmation {
 }
 
 interface GateOptions extends Omit<RecorderOptions, 'account'> {
-  guards: Guards;
+  /** Reads the guards in effect. They may change while a process runs, such as a server. */
+  readGuards: () => Promise<Guards>;
   confirmation: NameConfirmation;
   /** Ends the requests that only check, before anything is written. */
   signal: AbortSignal;
@@ -70,6 +71,8 @@ interface Sender {
 /** Lets the writes of a command pass if the guards allow them, and records them in the log. */
 class GuardedGate {
   readonly #options: GateOptions;
+  /** The guards at the latest check. */
+  #guards: Promise<Guards> | undefined;
   #tally = new EmailTally();
   /** Writes whose emails were counted. A retry emails nobody else. */
   readonly #counted = new Set<string>();
@@ -84,7 +87,7 @@ class GuardedGate {
     this.#options = options;
   }
 
-  /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
+  /** Reads the guards, checks all writes of a command, and resets the count of emails. @throws GuardError */
   async check(planned: readonly PlannedWrite[], { send, recorder }: Sender): Promise<WritePermit> {
     this.#tally = new EmailTally();
     this.#counted.clear();
@@ -95,13 +98,14 @@ class GuardedGate {
       envelopeIds: planned.flatMap((one) => ('envelopeId' in one ? one.envelopeId : [])),
       requestId: undefined,
     };
-    const { guards, confirmation, signal } = this.#options;
-    await this.#recordingRefusal(facts, recorder, async () => {
+    const { confirmation, signal } = this.#options;
+    this.#guards = this.#options.readGuards();
+    await this.#recordingRefusal(facts, recorder, async (guards) => {
       if (!hasLimits(guards)) return;
       const tally = new EmailTally();
       const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, (request) => send({ ...request, signal }));
       for await (const emails of mapInOrder(planned, READ_CONCURRENCY, emailsOf)) tally.add(emails, guards);
-      this.#requireConfirmation(tally);
+      this.#requireConfirmation(tally, guards);
     });
     const isConfirmed = this.#mustConfirm && confirmation.given !== undefined;
     const asksName = this.#mustConfirm && !isConfirmed;
@@ -114,14 +118,14 @@ class GuardedGate {
     const write = readWrite(request);
     const { action, envelopeId } = write;
     const facts = writeFactsOf(write, request);
-    await this.#recordingRefusal(facts, recorder, () => this.#allow(write, send));
+    const guards = await this.#recordingRefusal(facts, recorder, (read) => this.#allow(write, read, send));
     await beginRun?.();
     // The rows of a run are in its journal. Those that may happen only once are in the log as well.
     const isRecorded = beginRun === undefined || request.once !== undefined;
     const sendNow = (hooks: WriteHooks = {}) => send({ ...request, ...hooks });
     const reply = await (isRecorded ? recorder.record(facts, sendNow, envelopeIn) : sendNow());
     const id = envelopeId ?? envelopeIn(reply);
-    if (id !== undefined && hasLimits(this.#options.guards)) {
+    if (id !== undefined && hasLimits(guards)) {
       if (action === 'send') this.#drafts.delete(id);
       if (action === 'create' && write.emails !== undefined) this.#drafts.set(id, write.emails);
     }
@@ -142,15 +146,18 @@ class GuardedGate {
     };
   }
 
-  /** Makes a decision by the guards, and records it if it is a refusal. */
+  /** Makes a decision by the guards, records it if it is a refusal, and returns the guards. */
   async #recordingRefusal(
     write: LoggedWriteFacts,
     recorder: LogRecorder,
-    decide: () => Promise<void>,
-  ): Promise<void> {
+    decide: (guards: Guards) => Promise<void>,
+  ): Promise<Guards> {
+    this.#guards ??= this.#options.readGuards();
+    const guards = await this.#guards;
     try {
-      requireWritable(this.#options.guards);
-      await decide();
+      requireWritable(guards);
+      await decide(guards);
+      return guards;
     } catch (error) {
       if (error instanceof GuardError) await recorder.refused(write, error.code);
       throw error;
@@ -161,15 +168,14 @@ class GuardedGate {
    * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
    * were checked, and a draft may have been sent in the meantime. @throws GuardError
    */
-  async #allow(write: WriteEffect, send: SendRequest): Promise<void> {
-    const { guards } = this.#options;
+  async #allow(write: WriteEffect, guards: Guards, send: SendRequest): Promise<void> {
     const { action, envelopeId, requestId } = write;
     if (action === 'cancel' || !hasLimits(guards)) return;
     const key = `${action} ${envelopeId ?? requestId ?? randomBytes(8).toString('hex')}`;
     if (this.#counted.has(key)) return;
     this.#tally.add(await this.#emailsOfWrite(write, send), guards);
     this.#counted.add(key);
-    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally);
+    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally, guards);
     await this.#confirm();
   }
 
@@ -193,8 +199,8 @@ class GuardedGate {
     return emailsOfEnvelope(await requestEnvelope(planned.envelopeId, send), planned);
   }
 
-  #requireConfirmation(tally: EmailTally): void {
-    const { guards, confirmation } = this.#options;
+  #requireConfirmation(tally: EmailTally, guards: Guards): void {
+    const { confirmation } = this.#options;
     this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
     if (!this.#mustConfirm) return;
     const { given, ask, names } = confirmation;
