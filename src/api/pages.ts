@@ -60,9 +60,15 @@ export interface WalkedPage {
 const MAX_RETURNS = 1_000;
 
 /**
+ * How many pages in a row may have no new item. A service that ignores `page` could count pages without end, but a page may also be
+ * repeated because items were added in the meantime.
+ */
+export const MAX_REPEATED_PAGES = 10;
+
+/**
  * Yields every page of a list. If items are added in the meantime, pages shift and an item can appear
  * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at
- * the last page by the service's count, an empty page, or a page without new items.
+ * the last page by the service's count, an empty page, or after pages without new items: the first one if the service counts no pages.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
@@ -81,13 +87,19 @@ export async function* eachPage(
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
   const pagesBack = trackShrinkage();
+  let furthest = 0;
+  let repeated = 0;
   let page = await readPage(send, request, 1);
   for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
+    // A page that is read again is expected to have nothing new.
+    if (fresh.length > 0) repeated = 0;
+    else if (number > furthest) repeated++;
+    furthest = Math.max(furthest, number);
     const back = pagesBack(page);
     if (back > 0) number = Math.max(1, number - back) - 1;
-    else if (isLast(page, number, fresh.length > 0, request)) break;
+    else if (repeated === MAX_REPEATED_PAGES || isLast(page, number, fresh.length > 0, request)) break;
   }
   for (let number = 1; request.isThorough; number++) {
     page = await readPage(send, request, number);

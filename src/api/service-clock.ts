@@ -6,11 +6,13 @@ type DateHeaders = Readonly<Record<string, string | string[] | undefined>>;
 const SKEW_MS = 3_000;
 /** The allowance for different clocks. An envelope created up to this long (ms) before a request may still be the one it created. */
 export const CLOCK_SLACK_MS = 10 * 60_000;
+/** No Date header is later: its year has four digits. Other times derived from a later one might be none that can be shown. */
+const END_OF_DATES = Date.UTC(10_000, 0);
 
-/** Returns how far the local clock is ahead of the service's, in ms; 0 if they agree, undefined without a Date header. */
+/** Returns how far the local clock is ahead of the service's, in ms; 0 if they agree, undefined without a valid Date header. */
 export function skewOf(headers: DateHeaders, now: number): number | undefined {
   const theirs = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
-  if (Number.isNaN(theirs)) return undefined;
+  if (!(Math.abs(theirs) < END_OF_DATES)) return undefined;
   return Math.abs(now - theirs) < SKEW_MS ? 0 : now - theirs;
 }
 

@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { MAX_REPEATED_PAGES } from '../api/pages.ts';
 import { READ_CONCURRENCY } from '../api/request-defaults.ts';
 import type { Envelope } from '../api/resource-types.ts';
 import type { EnvelopePage } from '../api/resources.ts';
@@ -52,7 +53,7 @@ export async function* recentItems(
   const first = given ?? (await client.envelopes.page(1, { signal }));
   const since = sinceWhen();
   const isRecent = (item: Envelope) => !(timeOf(item.createdAt) < since);
-  for await (const page of recentPages(client, first, isRecent, signal)) {
+  for await (const page of recentPages(client, first, isRecent, { signal, seen })) {
     const added = page.items.filter(({ id }) => !seen.has(id));
     for (const { id } of added) seen.add(id);
     yield* added.filter(isRecent);
@@ -60,12 +61,18 @@ export async function* recentItems(
   }
 }
 
+/** `seen`: the IDs of the items that were yielded so far. */
+interface PagesOptions {
+  signal: AbortSignal | undefined;
+  seen: ReadonlySet<string>;
+}
+
 /** Yields the pages that may have recent items, beginning with the first one. */
 async function* recentPages(
   client: Client,
   first: EnvelopePage,
   isRecent: (item: Envelope) => boolean,
-  signal: AbortSignal | undefined,
+  { signal, seen }: PagesOptions,
 ): AsyncGenerator<EnvelopePage, void, undefined> {
   const order = sortOrderOf(first.items);
   const { totalPages: last } = first;
@@ -74,35 +81,48 @@ async function* recentPages(
     // A single old item ends nothing, because pages shift when envelopes are added. Only a page of old ones does. Each page counts
     // again, because what is added moves the oldest items to a page that wasn't there.
     for (
-      let page = first, number = 2;
-      page.items.some(isRecent) && number <= (page.totalPages ?? number);
+      let page = first, number = 2, repeated = 0;
+      page.items.some(isRecent) && number <= (page.totalPages ?? number) && repeated < MAX_REPEATED_PAGES;
       number++
     ) {
-      const before = page.items[0]?.id;
+      const [before, count] = [page.items[0]?.id, seen.size];
       page = await client.envelopes.page(number, { signal });
       yield page;
       // A list without a count may repeat its last page.
       if (page.totalPages === undefined && page.items[0]?.id === before) return;
+      repeated = seen.size > count ? 0 : repeated + 1;
     }
   } else if (order === 'oldest-first' && last !== undefined) {
-    yield* pagesFromTheEnd(client, last, isRecent, signal);
-  } else if (last !== 1) {
-    for await (const item of client.envelopes.list({ signal })) yield { items: [item], totalPages: last };
-  }
+    yield* pagesFromTheEnd(client, last, isRecent, { signal, seen });
+  } else if (last !== 1) yield* allPages(client, signal);
 }
 
-/** Yields the last page back to the second, until a whole page is too old, then a page that was added in the meantime. */
+/** Yields all items of the list, each as a page. */
+async function* allPages(
+  client: Client,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EnvelopePage, void, undefined> {
+  for await (const item of client.envelopes.list({ signal })) yield { items: [item], totalPages: undefined };
+}
+
+/**
+ * Yields the last page back to the second, until a whole page is too old, then a page that was added in the meantime. If the service
+ * counts pages that it doesn't have, yields the whole list instead.
+ */
 async function* pagesFromTheEnd(
   client: Client,
   last: number,
   isRecent: (item: Envelope) => boolean,
-  signal: AbortSignal | undefined,
+  { signal, seen }: PagesOptions,
 ): AsyncGenerator<EnvelopePage, void, undefined> {
   if (last === 1) return;
-  for (let number = last; number > 1; number--) {
+  for (let number = last, repeated = 0; number > 1; number--) {
+    const count = seen.size;
     const page = await client.envelopes.page(number, { signal });
     yield page;
     if (page.items.length > 0 && !page.items.some(isRecent)) break;
+    repeated = seen.size > count ? 0 : repeated + 1;
+    if (repeated === MAX_REPEATED_PAGES) return yield* allPages(client, signal);
   }
   yield await client.envelopes.page(last + 1, { signal });
 }

@@ -46,7 +46,7 @@ export async function computeReport(
   const late = new LateTurns({ now });
   const total = new EnvelopeTally(now);
   const groups = new Groups(now, by);
-  const weeks = new Weeks();
+  const weeks = new Weeks(now);
   for await (const envelope of envelopes) {
     const turns = turnsOf(envelope);
     const isOne = isSelected(envelope);
@@ -130,18 +130,29 @@ class Groups {
   }
 }
 
+/** The longest chart, in weeks. A service may write a missing time as the year 1 or 9999. */
+const MAX_WEEKS = 520;
+
 class Weeks {
+  readonly #now: number;
   /** By the number of the week. */
   readonly #weeks = new Map<number, Omit<WeekFigures, 'week'>>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
 
   add({ sentAt, completedAt }: EnvelopeTimes): void {
     this.#count(sentAt, 'sent');
     this.#count(completedAt, 'completed');
   }
 
-  /** Returns the weeks without gaps, earliest first. */
+  /** Returns the latest weeks until now without gaps, earliest first. */
   list(): WeekFigures[] {
-    const numbers = [...this.#weeks.keys()].sort((a, b) => a - b);
+    const latest = weekNumberOf(this.#now);
+    const numbers = [...this.#weeks.keys()]
+      .filter((number) => number <= latest && number > latest - MAX_WEEKS)
+      .sort((a, b) => a - b);
     const [first = 0, last = -1] = [numbers[0], numbers.at(-1)];
     return Array.from({ length: last - first + 1 }, (_, index) => ({
       week: weekName(first + index),

@@ -127,6 +127,18 @@ describe('pagination', () => {
     expect(await walk(send, 1)).toEqual(['id1', 'id2', 'id3']);
   });
 
+  it('ends if the service counts pages that it does not have', async () => {
+    const data = names(2).map((id) => ({ id }));
+    let calls = 0;
+    const send: SendRequest = ({ query }) => {
+      calls++;
+      const pagination = { page: Number(query?.page), total: 1e9, totalPages: 1e9 };
+      return Promise.resolve({ status: 200, body: { data, meta: { pagination } }, rate });
+    };
+    expect(await walk(send, 2)).toEqual(names(2));
+    expect(calls).toBe(11);
+  });
+
   it('requests no page beyond the last one when the service reports a count', async () => {
     const list = service(names(200), { counts: true });
     await walk(list.send, 100);

@@ -160,6 +160,22 @@ describe('a walk of the list', () => {
     expect(requests).toBeLessThanOrEqual(4);
   });
 
+  it.each(['newest-first', 'oldest-first'] as const)(
+    'ends if the service counts pages that it does not have, %s',
+    async (order) => {
+      const times = Array.from({ length: 20 }, (_, n) => START + n * MINUTE);
+      if (order === 'newest-first') times.reverse();
+      const data = times.map((time) => ({ id: `env_${time}`, createdAt: new Date(time).toISOString() }));
+      const server = await startServer((_, response) =>
+        json(response, 200, { data, meta: { pagination: { total: 1e9, totalPages: 1e7 } } }),
+      );
+      const found: Envelope[] = [];
+      for await (const one of recentItems(clientFor(server.origin), () => START)) found.push(one);
+      expect(found.map(({ id }) => id)).toEqual(data.map(({ id }) => id));
+      expect(server.seen.length).toBeLessThan(30);
+    },
+  );
+
   it('reads no envelope a second time', async () => {
     const world: World = {
       order: 'none',

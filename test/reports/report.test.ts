@@ -132,6 +132,14 @@ describe('a report', () => {
     expect(report).toMatchObject({ sent: 5, open: 5, completionRate: null, sentThisMonth: 3 });
   });
 
+  it('draws no weeks of the far past or of the future', async () => {
+    const sentAt = ['0001-01-01T00:00:00Z', '2026-02-09T00:00:00Z', '9999-12-31T00:00:00Z'];
+    const all = sentAt.map((at): Envelope => ({ id: at, status: 'SENT', sentAt: at }));
+    const { report, weeks } = await reportBy(undefined, all);
+    expect(weeks).toEqual([{ week: '2026-W07', sent: 1, completed: 0 }]);
+    expect(report.sent).toBe(3);
+  });
+
   it('counts only selected envelopes of the period, and finds those that need attention in any period', async () => {
     const draft = { id: 'old draft', status: 'DRAFT', createdAt: '2026-02-03T00:00:00Z' };
     const [first, second] = ['2026-02-12T23:00:00Z', '2026-02-13T01:00:00Z'].map((expiresAt) => ({
