@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RowDefaults } from '../../src/bulk/rows/check-row.ts';
 import { unusedColumns } from '../../src/bulk/rows/columns.ts';
+import { readJsonRows } from '../../src/bulk/rows/json-rows.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { check, problems } from './check-text.ts';
 
@@ -304,4 +305,15 @@ it('reports a JSON line that is not an object once', async () => {
   expect(
     await problems('{"templateId":"tmpl_nda","signers":[{"email":"a@b.c","name":"Ada"}]}\n[]\n'),
   ).toEqual(['2 : the line is not a JSON object; it must be the body of a create request']);
+});
+
+it('reads a long line of JSON in time that grows with its length only', async () => {
+  async function* pieces() {
+    yield '{"templateId":"tmpl_1","message":"';
+    for (let n = 0; n < 20_000; n++) yield 'a'.repeat(1_000);
+    yield '"}\n{"templateId":"tmpl_2"}';
+  }
+  const templates: unknown[] = [];
+  for await (const { cell } of readJsonRows(pieces(), () => undefined)) templates.push(cell(['templateId']));
+  expect(templates).toEqual(['tmpl_1', 'tmpl_2']);
 });

@@ -55,11 +55,16 @@ function withoutResults(value: unknown): unknown {
 }
 
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-  let rest = '';
+  // Joined only at the end of the line, so that a long line takes no longer for each of its pieces.
+  let pieces: string[] = [];
   for await (const chunk of text) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...others] = chunk.split('\n');
+    pieces.push(first);
+    for (const next of others) {
+      yield pieces.join('');
+      pieces = [next];
+    }
   }
+  const rest = pieces.join('');
   if (rest !== '') yield rest;
 }
