@@ -29,7 +29,10 @@ export function turnsOf(envelope: TurnFields): Turn[] {
       if (turn) turns.push(turn);
     }
     // NaN unless all of them have signed: the next turn has not begun.
-    beganAt = Math.max(...signers.map(({ signedAt }) => timeOf(signedAt)));
+    beganAt = signers.reduce(
+      (latest, { signedAt }) => Math.max(latest, timeOf(signedAt)),
+      Number.NEGATIVE_INFINITY,
+    );
   }
   return turns;
 }

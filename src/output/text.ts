@@ -27,8 +27,8 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** Returns the largest number. Math.max accepts only some ten thousand arguments. */
-function largest(numbers: readonly number[]): number {
+/** Returns the largest number, or 0. Math.max accepts only some ten thousand arguments. */
+export function largest(numbers: readonly number[]): number {
   return numbers.reduce((most, one) => Math.max(most, one), 0);
 }
 

@@ -32,6 +32,11 @@ describe('turns', () => {
     ]);
   });
 
+  it('can be any number', () => {
+    const signers = Array.from({ length: 150_000 }, (_, n) => waiting(`Signer ${n}`, 1));
+    expect(turns('SEQUENTIAL', signers)).toHaveLength(signers.length);
+  });
+
   it('begin in order with the last signature of the previous order', () => {
     const signers = [waiting('Dee', 3), signed('Ada', 1, 5), signed('Bo', 1, 9), waiting('Cy', 2)];
     expect(turns('SEQUENTIAL', signers)).toEqual([

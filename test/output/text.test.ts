@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderTable } from '../../src/output/table.ts';
+import { processTerminal } from '../../src/output/terminal.ts';
 import {
   inColumns,
   padded,
@@ -146,6 +148,24 @@ describe('text in columns', () => {
     ['empty without rows', [], []],
   ])('is %s', (_, rows, lines) => {
     expect(inColumns(rows)).toEqual(lines);
+  });
+
+  it('is aligned in a long table as in a short one', () => {
+    const items = Array.from({ length: 250 }, (_, n) => ({
+      id: `env_${n}`,
+      who: n === 240 ? 'Ada, Bo' : 'Ada',
+    }));
+    const lines = renderTable(
+      items,
+      [{ key: 'id' }, { key: 'who' }, { key: 'id' }],
+      processTerminal({}),
+    ).split('\n');
+    expect([lines[0], lines[1], lines[241], lines.length]).toEqual([
+      'ID       WHO      ID',
+      'env_0    Ada      env_0',
+      'env_240  Ada, Bo  env_240',
+      252,
+    ]);
   });
 
   it.each([
