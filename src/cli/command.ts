@@ -1,7 +1,9 @@
 import { Command } from '@oclif/core/command';
 import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
+import { configDir } from '../kernel/files/paths.ts';
 import { wordList } from '../kernel/text/word-list.ts';
+import { profileNamed, readProfiles } from '../settings/store.ts';
 import { commonFlags } from './flags.ts';
 import type { CommonFlags, Context } from './session/context.ts';
 import { invocationOf } from './session/invocation.ts';
@@ -45,7 +47,10 @@ export abstract class EsignCommand extends Command {
     return { ...parsed, ...context, context };
   }
 
-  /** @throws UsageError also if a flag or an argument is empty. */
+  /**
+   * @throws UsageError also if a flag or an argument is empty.
+   * @throws NotFoundError if the profile of `--profile` doesn't exist: also what needs no profile must not accept a typo.
+   */
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,
     argv?: string[],
@@ -58,6 +63,8 @@ export abstract class EsignCommand extends Command {
     // Commands that take several arguments check them themselves.
     const args = this.ctor.strict ? Object.entries<unknown>(parsed.args) : [];
     for (const [name, value] of args) if (value === '') throw emptyValue(`The argument ${name}`);
+    const { profile } = parsed.flags;
+    if (typeof profile === 'string') profileNamed(readProfiles(configDir()), profile);
     return parsed;
   }
 

@@ -121,9 +121,11 @@ export interface Esign {
  * // After a crash, the same call finds the envelope instead of creating another one.
  * if (made.kind === 'unknown') console.error(made.error.message);
  * ```
- * @throws UsageError if the base URL or the key is missing or not valid.
+ * @throws UsageError if the base URL or the key is missing or not valid, and for an unknown option.
  */
 export function createClient(options: EsignOptions): Esign {
+  // With a misspelled `stateDir`, request IDs would be forgotten when the process ends.
+  checkOptionNames('createClient', options, Object.keys(CLIENT_OPTIONS));
   const { stateDir } = options;
   const memory = stateDir === undefined ? memoryOfProcess : new LogFolder(logFolder(stateDir), systemClock);
   const baseUrl = normalizeBaseUrl(requireOption('baseUrl', options.baseUrl), {
@@ -200,6 +202,18 @@ function envelopesOf(client: Client, memory: WriteMemory): EsignEnvelopes {
     },
   };
 }
+
+const CLIENT_OPTIONS = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  retries: true,
+  maxWaitMs: true,
+  onWait: true,
+  userAgent: true,
+  insecureHttp: true,
+  stateDir: true,
+} as const satisfies Record<keyof EsignOptions, true>;
 
 const ENVELOPE_FIELDS = {
   templateId: true,

@@ -144,7 +144,7 @@ function fitWords(text: string, room: number): string {
   return widthOf(text) <= room ? text : wrapped(text, room).join('\n');
 }
 
-/** Rows that are aligned at once: the package takes four times as long for twice as many. */
+/** Rows per table of the package, which takes four times as long for twice as many. */
 const ROWS_AT_ONCE = 100;
 
 /** Aligns rows of cells, which may have several lines, and returns the lines of each row. */

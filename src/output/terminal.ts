@@ -113,10 +113,12 @@ export function isClosedPipe(error: unknown): boolean {
 
 /** Returns the error for a result that can't be written to stdout. */
 export function cannotWrite(error: unknown): OutputError {
-  const reason = isClosedPipe(error) ? 'stdout was closed' : diskReason(error);
+  const [reason, advice] = isClosedPipe(error)
+    ? ['stdout was closed', 'The program that reads the output has ended.']
+    : [diskReason(error), 'Free up disk space, or redirect the output.'];
   return new OutputError('OUTPUT', `Can't write the output: ${reason}.`, {
     cause: error,
-    hint: 'Free up disk space, or redirect the output. Completed steps are not undone.',
+    hint: `${advice} Completed steps are not undone.`,
   });
 }
 

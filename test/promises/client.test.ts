@@ -139,7 +139,8 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
       `const { createClient: make, UsageError } = await import('esign-cli/client');
        const base = process.env.ESIGN_BASE_URL;
        const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' },
-         { baseUrl: base, apiKey: undefined }, { baseUrl: undefined, apiKey: 'k' }];
+         { baseUrl: base, apiKey: undefined }, { baseUrl: undefined, apiKey: 'k' }, undefined,
+         { baseUrl: base, apiKey: 'k', statedir: '/var/lib/esign' }];
        return tries.map((options) => { try { make(options); } catch (error) { return error instanceof UsageError; } });`,
       service.env,
     );
@@ -147,7 +148,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
       `try { await esign.templates.get('t'); } catch (error) { return { ...error, name: error.name, stack: error.stack }; }`,
       service.env,
     );
-    expect(refusals).toEqual(Array(5).fill(true));
+    expect(refusals).toEqual(Array(7).fill(true));
     expect(service.server.seen.map(({ method }) => method)).toEqual(['GET']);
     if (!isRecord(error)) throw new Error('no error');
     expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });

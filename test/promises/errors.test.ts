@@ -312,6 +312,7 @@ describe('a usage error', () => {
 
   it.each([
     ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
+    ['envelopes list --limit=', '--limit takes an integer, not an empty value.'],
     ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],
     ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
     ['envelopes download env_1 --what foo', 'Unknown document type "foo".'],

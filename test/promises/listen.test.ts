@@ -170,12 +170,6 @@ describe('listen', () => {
     expect(await listener.stderr).toContain('2 connections were closed because the sender used TLS.');
   });
 
-  it('exits with 4 if the profile does not exist', async () => {
-    const under = ['timeout', '--signal=INT', '10'];
-    const run = await home.run(argv`listen --port 0 --profile nosuch --json`, { under });
-    expect(reportedError(run)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
-  });
-
   it('exits with 2 if the port is in use or an option is invalid', async () => {
     const [listener, url] = await listen('--no-verify');
     const failed = async (...words: string[]) => {

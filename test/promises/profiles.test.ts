@@ -293,6 +293,9 @@ describe('a profile', () => {
       'profiles show acm',
       'profiles use toString',
       'profiles edit acm',
+      'log -p acm',
+      'events list -p acm',
+      'listen --port 0 -p acm',
     ])
       expect(reportedError(await home.run([...words.split(' '), '--json']))).toMatchObject({
         code: 'NOT_FOUND',

@@ -79,6 +79,7 @@ function flagsOf(error: Error): string[] | undefined {
 
 /** oclif's messages and their replacements. Values that may be secret are left out. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
+  [/^Parsing (--\S+) \n\tExpected (.*) but received: $/s, '$1 takes $2, not an empty value.'],
   [/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.'],
   [/^Expected (--[^=\s]+)=(.*) to be one of: (.*)$/s, '$1 must be one of $3, not $2.'],
   [/^Expected (.*) to be one of: (.*)$/s, 'Expected one of $2, not $1.'],

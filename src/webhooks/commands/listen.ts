@@ -19,9 +19,6 @@ export default class Listen extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Listen);
-    const context = this.context({ ...flags, neverBlocks: true });
-    // A profile that doesn't exist is reported immediately, not at the first download.
-    if (flags.profile !== undefined) await context.session.settings();
-    await listenUntilStopped(flags, context);
+    await listenUntilStopped(flags, this.context({ ...flags, neverBlocks: true }));
   }
 }
