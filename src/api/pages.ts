@@ -1,3 +1,4 @@
+import { BadResponseError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import type { SendRequest } from './http.ts';
@@ -59,21 +60,27 @@ export interface WalkedPage {
 /** How often a walk goes back at most, because a service could report lower and lower totals forever. */
 const MAX_RETURNS = 1_000;
 
-/**
- * How many pages in a row may have no new item. A service that ignores `page` could count pages without end, but a page may also be
- * repeated because items were added in the meantime.
- */
+/** How many pages in a row may have no new item, because items were added in the meantime. */
 export const MAX_REPEATED_PAGES = 10;
+
+/** Returns the error for a list with more such pages. Its end is unknown, so it proves nothing about what is missing. */
+export function endlessListError(status: number): BadResponseError {
+  return new BadResponseError(`The list doesn't end: ${MAX_REPEATED_PAGES} pages in a row had nothing new.`, {
+    status,
+    hint: "The service may ignore the page parameter, or count pages that it doesn't have.",
+  });
+}
 
 /**
  * Yields every page of a list. If items are added in the meantime, pages shift and an item can appear
  * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at
- * the last page by the service's count, an empty page, or after pages without new items: the first one if the service counts no pages.
+ * the last page by the service's count, an empty page, or, if the service counts no pages, a page without new items.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
  *   for (const index of fresh) console.log(page.items[index]);
  * ```
+ * @throws BadResponseError if the list doesn't end.
  */
 export async function* eachPage(
   send: SendRequest,
@@ -99,7 +106,8 @@ export async function* eachPage(
     furthest = Math.max(furthest, number);
     const back = pagesBack(page);
     if (back > 0) number = Math.max(1, number - back) - 1;
-    else if (repeated === MAX_REPEATED_PAGES || isLast(page, number, fresh.length > 0, request)) break;
+    else if (isLast(page, number, fresh.length > 0, request)) break;
+    else if (repeated === MAX_REPEATED_PAGES) throw endlessListError(page.status);
   }
   for (let number = 1; request.isThorough; number++) {
     page = await readPage(send, request, number);

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { MAX_REPEATED_PAGES } from '../api/pages.ts';
+import { endlessListError, MAX_REPEATED_PAGES } from '../api/pages.ts';
 import { READ_CONCURRENCY } from '../api/request-defaults.ts';
 import type { Envelope } from '../api/resource-types.ts';
 import type { EnvelopePage } from '../api/resources.ts';
@@ -72,29 +72,38 @@ async function* recentPages(
   client: Client,
   first: EnvelopePage,
   isRecent: (item: Envelope) => boolean,
-  { signal, seen }: PagesOptions,
+  options: PagesOptions,
 ): AsyncGenerator<EnvelopePage, void, undefined> {
   const order = sortOrderOf(first.items);
   const { totalPages: last } = first;
   yield first;
-  if (order === 'newest-first') {
-    // A single old item ends nothing, because pages shift when envelopes are added. Only a page of old ones does. Each page counts
-    // again, because what is added moves the oldest items to a page that wasn't there.
-    for (
-      let page = first, number = 2, repeated = 0;
-      page.items.some(isRecent) && number <= (page.totalPages ?? number) && repeated < MAX_REPEATED_PAGES;
-      number++
-    ) {
-      const [before, count] = [page.items[0]?.id, seen.size];
-      page = await client.envelopes.page(number, { signal });
-      yield page;
-      // A list without a count may repeat its last page.
-      if (page.totalPages === undefined && page.items[0]?.id === before) return;
-      repeated = seen.size > count ? 0 : repeated + 1;
-    }
-  } else if (order === 'oldest-first' && last !== undefined) {
-    yield* pagesFromTheEnd(client, last, isRecent, { signal, seen });
-  } else if (last !== 1) yield* allPages(client, signal);
+  if (order === 'newest-first') yield* pagesFromTheStart(client, first, isRecent, options);
+  else if (order === 'oldest-first' && last !== undefined)
+    yield* pagesFromTheEnd(client, last, isRecent, options);
+  else if (last !== 1) yield* allPages(client, options.signal);
+}
+
+/**
+ * Yields the second page and those after it, until a whole page is too old. A single old item ends nothing, because pages shift when
+ * envelopes are added. Each page counts again, because what is added moves the oldest items to a page that wasn't there.
+ */
+async function* pagesFromTheStart(
+  client: Client,
+  first: EnvelopePage,
+  isRecent: (item: Envelope) => boolean,
+  { signal, seen }: PagesOptions,
+): AsyncGenerator<EnvelopePage, void, undefined> {
+  let page = first;
+  let repeated = 0;
+  for (let number = 2; page.items.some(isRecent) && number <= (page.totalPages ?? number); number++) {
+    if (repeated === MAX_REPEATED_PAGES) throw endlessListError(200);
+    const [before, count] = [page.items[0]?.id, seen.size];
+    page = await client.envelopes.page(number, { signal });
+    yield page;
+    // A list without a count may repeat its last page.
+    if (page.totalPages === undefined && page.items[0]?.id === before) return;
+    repeated = seen.size > count ? 0 : repeated + 1;
+  }
 }
 
 /** Yields all items of the list, each as a page. */
