@@ -79,6 +79,11 @@ describe('envelopes download', () => {
     };
     const saved = await screenOf('envelopes', 'download', ...all, '--dir', many);
     expect(saved.text).toMatch(/^Saved 10 files in \S+many\. All are sealed by esign sandbox/);
+    const piped = await home.run(argv`envelopes download ${all} --dir ${home.path('piped')}`);
+    expect([linesOf(piped.stdout).map((line) => line.split('\t')[0]), piped.stderr]).toEqual([
+      Array(10).fill('downloaded'),
+      '',
+    ]);
     const verified = await screenOf('documents', 'verify', many);
     expect(verified.text).toMatch(
       /^10 files checked; all match SHA256SUMS\. All are sealed by esign sandbox/,

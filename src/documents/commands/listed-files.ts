@@ -12,6 +12,7 @@ const MAX_LISTED = 6;
  */
 export class ListedFiles {
   readonly #terminal: CommandTerminal;
+  readonly #mayHide: boolean;
   readonly #expected: number | undefined;
   readonly #held: string[] = [];
   readonly #sealers = new Map<string, number>();
@@ -20,35 +21,35 @@ export class ListedFiles {
   /** `expected`: the number of files; undefined if it is not known before the end. */
   constructor(terminal: CommandTerminal, expected?: number) {
     this.#terminal = terminal;
+    this.#mayHide = terminal.outIsTty && !terminal.json;
     this.#expected = expected;
   }
 
   /** Takes a file. Returns its text if it is printed now. */
   take(text: string | undefined, seal: SealWithTrust | null): string | undefined {
-    const { outIsTty, json } = this.#terminal;
-    if (!outIsTty || json || text === undefined) return text;
+    if (!this.#mayHide || text === undefined) return text;
     this.#count++;
     const sealer = seal === null || seal.state === 'unsigned' ? '' : sealerInWords(seal);
     this.#sealers.set(sealer, (this.#sealers.get(sealer) ?? 0) + 1);
-    if (this.#expected !== undefined) return this.isShort() ? text : undefined;
-    if (this.isShort()) this.#held.push(text);
+    if (this.#expected !== undefined) return this.isComplete() ? text : undefined;
+    if (this.isComplete()) this.#held.push(text);
     return undefined;
   }
 
-  /** Returns true if the files are listed. */
-  isShort(): boolean {
-    return (this.#expected ?? this.#count) <= MAX_LISTED;
+  /** Returns true if all files are listed. */
+  isComplete(): boolean {
+    return !this.#mayHide || (this.#expected ?? this.#count) <= MAX_LISTED;
   }
 
   /** Prints the files that were not printed before, if they are few. */
   async end(): Promise<void> {
-    if (this.isShort() && this.#held.length > 0)
+    if (this.isComplete() && this.#held.length > 0)
       await this.#terminal.hidingSecrets().out(this.#held.join(''));
   }
 
-  /** Returns who sealed the files, such as `All are sealed by X, same sealer as before (pinned).` Empty if they are listed. */
+  /** Returns who sealed the files, such as `All are sealed by X, same sealer as before (pinned).` Empty if all are listed. */
   sealersInWords(): string {
-    if (this.isShort() || this.#count === 0) return '';
+    if (this.isComplete()) return '';
     const isOne = this.#sealers.size === 1;
     const parts = [...this.#sealers].map(([sealer, count]) => {
       const files = isOne ? 'All' : counted(count, 'file');

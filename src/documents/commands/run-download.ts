@@ -142,7 +142,7 @@ function reportSaved(
       : []),
     ...(unchanged > 0 ? [`${counted(unchanged, 'file')} unchanged`] : []),
   ];
-  if (parts.length > 0 && !listed.isShort())
+  if (parts.length > 0 && !listed.isComplete())
     terminal.notice(`${parts.join(', ')}. ${listed.sealersInWords()}`);
 }
 
