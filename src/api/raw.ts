@@ -21,14 +21,18 @@ export interface RawCall {
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const EXAMPLE = 'Use a path relative to the base URL, such as /esign/envelopes.';
 
+function methodNamed(word: string): Method | undefined {
+  return METHODS.find((known) => known === word.toUpperCase());
+}
+
 /** Returns true for a method in any case. */
 export function isHttpMethod(word: string): boolean {
-  return METHODS.some((known) => known === word.toUpperCase());
+  return methodNamed(word) !== undefined;
 }
 
 /** Parses a method in any case. */
 export function parseHttpMethod(word: string): Method {
-  const method = METHODS.find((known) => known === word.toUpperCase());
+  const method = methodNamed(word);
   if (method !== undefined) return method;
   throw new UsageError(`Unknown method "${word}".`, { hint: `The methods are ${METHODS.join(', ')}.` });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -88,6 +89,15 @@ describe('envelopes download', () => {
     expect(verified.text).toMatch(
       /^10 files checked; all match SHA256SUMS\. All are sealed by esign sandbox/,
     );
+    const grown = home.path('grown');
+    await mkdir(grown);
+    for (const name of (await readdir(many)).filter((one) => one.endsWith('.pdf')))
+      await copyFile(join(many, name), join(grown, name));
+    await appendFile(join(grown, `${id}.signed.pdf`), '\n% added later\n');
+    const parts = await screenOf('documents', 'verify', grown, '--sealed-part', home.path('parts'));
+    expect(parts.text).toMatch(
+      /9 files are sealed by esign sandbox.*; 1 file is sealed only in part by esign sandbox/,
+    );
     await writeFile(home.path('many', `${id}.signed.pdf`), '%PDF-1.7 changed');
     const changed = await screenOf('documents', 'verify', many);
     expect([changed.code, changed.text]).toEqual([
@@ -95,7 +105,7 @@ describe('envelopes download', () => {
       expect.stringMatching(/^✗ .*Error: 1 of 10 files failed/),
     ]);
     const kept = await screenOf('envelopes', 'download', ...all, '--dir', many);
-    expect(kept.text).toMatch(/already exists.*9 files unchanged\. All are sealed.*1 of 10 files failed/);
+    expect(kept.text).toMatch(/already exists.*9 files unchanged\. 9 files are sealed.*1 of 10 files failed/);
   });
 
   it('writes a single file only into a folder that exists', async () => {

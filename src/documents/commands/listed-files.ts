@@ -15,7 +15,8 @@ export class ListedFiles {
   readonly #mayHide: boolean;
   readonly #expected: number | undefined;
   readonly #held: string[] = [];
-  readonly #sealers = new Map<string, number>();
+  /** How many files have each kind of seal, in words. */
+  readonly #seals = new Map<string, number>();
   #count = 0;
 
   /** `expected`: the number of files; undefined if it is not known before the end. */
@@ -29,8 +30,8 @@ export class ListedFiles {
   take(text: string | undefined, seal: SealWithTrust | null): string | undefined {
     if (!this.#mayHide || text === undefined) return text;
     this.#count++;
-    const sealer = seal === null || seal.state === 'unsigned' ? '' : sealerInWords(seal);
-    this.#sealers.set(sealer, (this.#sealers.get(sealer) ?? 0) + 1);
+    const words = sealInFewWords(seal);
+    this.#seals.set(words, (this.#seals.get(words) ?? 0) + 1);
     if (this.#expected !== undefined) return this.isComplete() ? text : undefined;
     if (this.isComplete()) this.#held.push(text);
     return undefined;
@@ -50,12 +51,18 @@ export class ListedFiles {
   /** Returns who sealed the files, such as `All are sealed by X, same sealer as before (pinned).` Empty if all are listed. */
   sealersInWords(): string {
     if (this.isComplete()) return '';
-    const isOne = this.#sealers.size === 1;
-    const parts = [...this.#sealers].map(([sealer, count]) => {
-      const files = isOne ? 'All' : counted(count, 'file');
+    const total = this.#expected ?? this.#count;
+    const parts = [...this.#seals].map(([words, count]) => {
       const [are, have] = count === 1 ? ['is', 'has'] : ['are', 'have'];
-      return sealer === '' ? `${files} ${have} no seal` : `${files} ${are} sealed by ${sealer}`;
+      return `${count === total ? 'All' : counted(count, 'file')} ${words === NO_SEAL ? have : are} ${words}`;
     });
     return `${parts.join('; ')}.`;
   }
+}
+
+const NO_SEAL = 'no seal';
+
+function sealInFewWords(seal: SealWithTrust | null): string {
+  if (seal === null || seal.state === 'unsigned') return NO_SEAL;
+  return `sealed ${seal.coverage === 'extended' ? 'only in part ' : ''}by ${sealerInWords(seal)}`;
 }

@@ -178,7 +178,8 @@ function itemOf(
 ): ItemResult {
   const json = { ...tag, ...result, seal, problem };
   if (error !== undefined) return { json, failure: { error } };
-  return { json, text: listed.take(renderFile(result, terminal, seal), seal) };
+  const text = renderFile(result, terminal, seal);
+  return { json, text: problem === null ? listed.take(text, seal) : text };
 }
 
 /** Returns the problem with a seal, or what an accepted one doesn't cover, and where the sealed part is. */

@@ -122,16 +122,13 @@ export function namesOf(names: readonly string[]): string {
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
-/** Returns the message for an empty list. `similar`: a search that finds something. */
+/** Returns the message for an empty list. `similar`: the command for a search that finds something. */
 export function noMatchesText(
   flags: SelectionFlagValues & { search?: string | undefined },
   similar?: string,
 ): string {
   if (flags.search !== undefined) {
-    const advice =
-      similar === undefined
-        ? adviceForSearch(flags.search)
-        : `Did you mean \`${command('find', ...similar.split(' '))}\`?`;
+    const advice = similar === undefined ? adviceForSearch(flags.search) : `Did you mean \`${similar}\`?`;
     return `No envelopes match "${flags.search}" by ID, subject, signers, template, or metadata. ${advice}`;
   }
   const given = Object.entries(flags).flatMap(([name, value]) =>

@@ -79,7 +79,7 @@ export default class Find extends EsignCommand {
 
 const FEWER = 'Add a word, such as a first name or a company, to see fewer.';
 
-/** Returns a similar search that finds something, by the words of the local index. */
+/** Returns the command for a similar search that finds something, by the words of the local index. */
 async function similarSearch(
   given: SelectionFlagValues & { search: string },
   context: Context,
@@ -91,7 +91,7 @@ async function similarSearch(
   const similar = { ...given, search: words.join(' ') };
   const selection = await selectionFromFlags(similar, context);
   const { envelopes } = await searchEnvelopes(selection, { limit: 1, cached: true }, context);
-  return (await collectAll(envelopes)).length > 0 ? similar.search : undefined;
+  return (await collectAll(envelopes)).length > 0 ? context.terminal.command('find', ...words) : undefined;
 }
 
 /** How many envelopes were found within the limit, and how many of them are printed. */

@@ -3,7 +3,6 @@ import type { Context } from '../../../cli/session/context.ts';
 import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { hasEnded } from '../../../kernel/statuses.ts';
-import { command } from '../../../kernel/text/shell-words.ts';
 import type { WordingField } from '../../../once/wording.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { RowError } from '../../../runs/journal-entries.ts';
@@ -34,7 +33,7 @@ export function sentRowsInWords({ known, unfinished }: SentRows, context: Contex
     const fields = [...new Set(changed.flatMap((one) => one.changed))].map((field) => FIELDS[field]);
     const differ = fields.length === 1 ? 'differs' : 'differ';
     const [first] = changed;
-    const replace = command('envelopes', 'replace', first?.envelopeId ?? '');
+    const replace = context.terminal.command('envelopes', 'replace', first?.envelopeId ?? '');
     const where = changed.length === 1 ? '' : ` for line ${first?.line}`;
     lines.push([
       'Changed',
